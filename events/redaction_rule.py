@@ -1,0 +1,81 @@
+"""The form of a redaction rule, and the closed set of kinds.
+
+A rule is anchored at a *cue*, a literal in lower case: it is tried only where the cue stands, with
+a pattern whose gaps are bounded and whose runs are possessive, so that one attempt has a fixed
+cost. A rule without cues searches the whole text; its pattern starts at a boundary and takes runs
+possessively, so that the search is linear.
+"""
+
+import re
+from collections.abc import Callable
+
+import attrs
+
+from turnfold.events.redaction_views import MASK
+
+KINDS: tuple[str, ...] = (
+    "cap",
+    "session",
+    "pem",
+    "jwt",
+    "token",
+    "auth",
+    "cookie",
+    "url",
+    "card",
+    "seed",
+    "credential",
+    "code",
+    "blob",
+    "text",
+)
+"""Every kind a placeholder can have, strongest first: where spans overlap, the first one names."""
+
+PRIORITY = {kind: rank for rank, kind in enumerate(KINDS)}
+
+PLACEHOLDER = re.compile(rf"\[redacted:(?:{'|'.join(KINDS)}|blob:[0-9]{{1,6}})\]")
+"""An exact placeholder; `blob` may carry the size in bytes of what it stands for."""
+
+Span = tuple[int, int, str]
+"""Start, end and kind of a finding."""
+
+Accept = Callable[[re.Match[str]], bool]
+
+
+@attrs.frozen(slots=True)
+class Rule:
+    """One rule. What is replaced is the group `v` of its pattern, or the whole match.
+
+    `word` is the length of the shortest run of non-blank characters that can hold a match: where
+    no run is that long, the rule isn't tried. `wrapped` rules also see the joined-lines view.
+    """
+
+    kind: str
+    source: str
+    cues: tuple[str, ...]
+    pattern: re.Pattern[str]
+    accept: Accept | None = None
+    word: int = 0
+    wrapped: bool = False
+    before: int = 0
+    group: str | int = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "group", "v" if "v" in self.pattern.groupindex else 0)
+
+
+def value_is(judge: Callable[[str], bool]) -> Accept:
+    """Accept a match by its value alone."""
+
+    def accept(match: re.Match[str]) -> bool:
+        return judge(match["v"] if "v" in match.re.groupindex else match.group())
+
+    return accept
+
+
+def before(match: re.Match[str], size: int) -> str:
+    """Up to `size` characters before the match."""
+    return match.string[max(0, match.start() - size) : match.start()]
+
+
+NOT_MASK = re.escape(MASK)

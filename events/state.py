@@ -1,0 +1,359 @@
+"""The folded state: live sessions, how ended ones ended, and what must still be erased.
+
+`StoreState` has one owner, the fold or the store actor, and is changed in place by `evolve`
+alone. Values inside it (`Session` and below) are replaced, never changed, so a reader that has
+one may keep it. Every change is journalled until `commit()`; `rollback()` takes the changes
+since the last commit back, for a batch that certainly did not reach the disk.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from turnfold.events.event import SessionStarted, TurnAdded
+from turnfold.events.keys import Channel, ConversationKey, Pseudonym, SessionId
+from turnfold.events.limits import Limits
+from turnfold.events.reasons import Reason
+
+KeyTag = tuple[Pseudonym, int]
+"""A pseudonym and a channel code: what a key is called inside the state."""
+
+
+@attrs.frozen
+class TurnId:
+    """A remembered idempotency key of a compacted turn."""
+
+    tag: bytes
+    content_tag: bytes
+    position: int
+
+
+@attrs.frozen(repr=False)
+class Summary:
+    """The live summary of a session: what its compacted turns became.
+
+    `position` is its SessionCompacted; `covered` counts the turns it stands for, all told.
+    """
+
+    position: int
+    at: int
+    size: int
+    covered: int
+    commitment: bytes
+    sealed: Any  # Sealed; bytes of nonce and encoded summary, or Erased
+
+    def __repr__(self) -> str:
+        return f"Summary(position={self.position}, {self.size} bytes)"
+
+
+# Not frozen, for speed (one is made per turn); replaced, never changed.
+@attrs.define(eq=False, repr=False)
+class Session:
+    """One live session. `size` is in accounted bytes (see limits), tags and summary included.
+
+    `last` is the position of the newest turn (or of the start), `last_at` and `last_age` its
+    times: activity is an accepted turn and nothing else.
+    """
+
+    started: SessionStarted
+    key: ConversationKey | None
+    salt: bytes | None
+    turns: tuple[TurnAdded, ...]
+    summary: Summary | None
+    turn_ids: tuple[TurnId, ...]  # of compacted turns, oldest first
+    turn_id_count: int  # of compacted and verbatim turns
+    tool_turns: int
+    size: int
+    last: int
+    last_at: int
+    last_age: int
+
+    @property
+    def start(self) -> int:
+        """The position that names the session in events."""
+        return self.started.position
+
+    @property
+    def session_id(self) -> SessionId:
+        """The session's public id."""
+        return self.started.session_id
+
+    @property
+    def channel(self) -> Channel:
+        """The channel of the session's key."""
+        return self.started.channel
+
+    @property
+    def tag(self) -> KeyTag:
+        """What the session's key is called inside the state."""
+        return self.started.pseudonym, self.started.channel.code
+
+    @property
+    def turn_count(self) -> int:
+        """Turns of the session, compacted ones included."""
+        return len(self.turns) + (self.summary.covered if self.summary else 0)
+
+    def is_overdue(self, age: int) -> bool:
+        """Whether the session has expired at this store age (age >= TTL is expired)."""
+        return age - self.last_age >= self.started.channel.ttl_ns
+
+    def __repr__(self) -> str:
+        return f"Session(start={self.start}, {len(self.turns)} turns, {self.size} bytes)"
+
+
+@attrs.frozen
+class EndedSession:
+    """How a key's last session ended."""
+
+    reason: Reason
+    position: int
+    session_id: SessionId | None
+    start: int
+
+
+@attrs.frozen
+class PendingErasure:
+    """Text of a session that must be erased: its payloads up to position `through`.
+
+    With an ended session everything goes, start and summaries included. With compaction the
+    covered turns and older summaries go (`before`: the live summary's position). With
+    `positions`, exactly those payloads go (redacted again).
+    """
+
+    session: int
+    tag: KeyTag
+    reason: Reason  # an ERASED_* reason
+    through: int
+    before: int = 0
+    positions: tuple[int, ...] = ()
+
+
+@attrs.frozen(repr=False)
+class StateRecord:
+    """A session-state record as the fold keeps it."""
+
+    position: int
+    at: int
+    record: bytes
+    scope: bytes
+    source: bytes | None
+    commitment: bytes
+    sealed: Any  # Sealed
+
+
+@attrs.frozen
+class Opening:
+    """What the last StoreOpened put in force.
+
+    `basis_since` is the position since when ruleset and limits are what they are: turn ids are
+    only compared by content within one basis.
+    """
+
+    epoch: int = 0
+    ruleset: int = 0
+    limits: Limits = attrs.field(factory=Limits)
+    recorded_clock: bool = False
+    basis_since: int = 0
+
+
+class StoreState:
+    """See the module. Lookup is O(1); each channel is ordered by last activity."""
+
+    __slots__ = (
+        "_journal",
+        "_scalars",
+        "age",
+        "at",
+        "channels",
+        "ended",
+        "first_kept",
+        "head_before_kept",
+        "index",
+        "opening",
+        "pending",
+        "position",
+        "record_bytes",
+        "records",
+        "total_bytes",
+        "where",
+    )
+
+    def __init__(self) -> None:
+        self.position = 0  # of the last event folded in
+        self.at = 0  # ns, of the last event
+        self.age = 0  # ns, never falling
+        self.total_bytes = 0  # of all live sessions
+        self.record_bytes = 0  # of all session-state records
+        self.first_kept = 1  # the log starts here ...
+        self.head_before_kept = b""  # ... with this chain head before it
+        self.opening = Opening()
+        self.channels: tuple[dict[Pseudonym, Session], ...] = ({}, {})
+        self.where: dict[int, KeyTag] = {}  # start of each live session
+        self.ended: dict[KeyTag, EndedSession] = {}  # oldest position first
+        self.pending: dict[tuple[int, Reason], PendingErasure] = {}
+        self.records: dict[bytes, StateRecord] = {}
+        # start -> turn tag -> (content tag, position): an index of what the sessions hold
+        self.index: dict[int, dict[bytes, tuple[bytes, int]]] = {}
+        self._journal: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
+        self._scalars = self._get_scalars()
+
+    # --- reading -----------------------------------------------------------------------
+
+    @property
+    def active(self) -> int:
+        """How many sessions are live."""
+        return len(self.channels[0]) + len(self.channels[1])
+
+    def session(self, tag: KeyTag) -> Session | None:
+        """The live session of a key, overdue or not."""
+        return self.channels[tag[1]].get(tag[0])
+
+    def session_at(self, start: int) -> Session | None:
+        """The live session that started at this position."""
+        tag = self.where.get(start)
+        return None if tag is None else self.session(tag)
+
+    def sessions(self) -> Iterator[Session]:
+        """All live sessions; each channel least recently active first."""
+        for channel in self.channels:
+            yield from channel.values()
+
+    # --- changing (by evolve alone) --------------------------------------------------------
+
+    def put_session(self, session: Session) -> None:
+        """Add or replace a session and make it the most recently active of its channel."""
+        tag = session.tag
+        channel = self.channels[tag[1]]
+        self._journal.append((self._restore_session, (tag, channel.pop(tag[0], None))))
+        channel[tag[0]] = session
+        self.where[session.start] = tag
+
+    def replace_session(self, session: Session) -> None:
+        """Replace a live session without making it more recent."""
+        tag = session.tag
+        channel = self.channels[tag[1]]
+        self._journal.append((self._restore_session, (tag, channel[tag[0]])))
+        channel[tag[0]] = session
+
+    def remove_session(self, session: Session) -> None:
+        """Take a live session out."""
+        tag = session.tag
+        del self.channels[tag[1]][tag[0]]
+        del self.where[session.start]
+        index = self.index.pop(session.start, None)
+        self._journal.append((self._restore_removed, (session, index)))
+
+    def put_ended(self, tag: KeyTag, ended: EndedSession) -> None:
+        """Remember how a key's session ended, as the newest; the oldest are forgotten."""
+        self._journal.append((self._restore_ended, (tag, self.ended.pop(tag, None))))
+        self.ended[tag] = ended
+        while len(self.ended) > self.opening.limits.ended_keys:
+            oldest = next(iter(self.ended))
+            self._journal.append((self._restore_ended, (oldest, self.ended.pop(oldest))))
+
+    def drop_ended(self, tag: KeyTag) -> None:
+        """Forget how a key's session ended: a new one is live."""
+        if tag in self.ended:
+            self._journal.append((self._restore_ended, (tag, self.ended.pop(tag))))
+
+    def put_pending(self, pending: PendingErasure) -> None:
+        """Remember that text must be erased."""
+        name = (pending.session, pending.reason)
+        self._journal.append((_restore, (self.pending, name, self.pending.get(name))))
+        self.pending[name] = pending
+
+    def drop_pending(self, name: tuple[int, Reason]) -> None:
+        """The text is erased."""
+        self._journal.append((_restore, (self.pending, name, self.pending.pop(name, None))))
+
+    def put_record(self, record: StateRecord) -> None:
+        """Add or replace a session-state record."""
+        old = self.records.get(record.record)
+        self._journal.append((_restore, (self.records, record.record, old)))
+        self.records[record.record] = record
+
+    def drop_record(self, name: bytes) -> None:
+        """Take a session-state record out."""
+        self._journal.append((_restore, (self.records, name, self.records.pop(name, None))))
+
+    def index_turn_id(self, start: int, tag: bytes, entry: tuple[bytes, int] | None) -> None:
+        """Make a turn id findable, or (None) forget it."""
+        index = self.index.setdefault(start, {})
+        self._journal.append((_restore, (index, tag, index.get(tag))))
+        if entry is None:
+            index.pop(tag, None)
+        else:
+            index[tag] = entry
+
+    # --- the journal ---------------------------------------------------------------------------
+
+    def commit(self) -> None:
+        """Keep all changes since the last commit."""
+        self._journal.clear()
+        self._scalars = self._get_scalars()
+
+    def rollback(self) -> None:
+        """Take all changes since the last commit back."""
+        while self._journal:
+            undo, arguments = self._journal.pop()
+            undo(*arguments)
+        self._set_scalars(self._scalars)
+        for channel in self.channels:
+            ordered = sorted(channel.items(), key=lambda item: item[1].last)
+            channel.clear()
+            channel.update(ordered)
+        ended = sorted(self.ended.items(), key=lambda item: item[1].position)
+        self.ended.clear()
+        self.ended.update(ended)
+
+    def _get_scalars(self) -> tuple[Any, ...]:
+        return (
+            self.position,
+            self.at,
+            self.age,
+            self.total_bytes,
+            self.record_bytes,
+            self.first_kept,
+            self.head_before_kept,
+            self.opening,
+        )
+
+    def _set_scalars(self, scalars: tuple[Any, ...]) -> None:
+        (
+            self.position,
+            self.at,
+            self.age,
+            self.total_bytes,
+            self.record_bytes,
+            self.first_kept,
+            self.head_before_kept,
+            self.opening,
+        ) = scalars
+
+    def _restore_session(self, tag: KeyTag, session: Session | None) -> None:
+        channel = self.channels[tag[1]]
+        current = channel.pop(tag[0])
+        if session is None:
+            del self.where[current.start]
+            self.index.pop(current.start, None)
+        else:
+            channel[tag[0]] = session
+
+    def _restore_removed(
+        self, session: Session, index: dict[bytes, tuple[bytes, int]] | None
+    ) -> None:
+        self.channels[session.tag[1]][session.tag[0]] = session
+        self.where[session.start] = session.tag
+        if index is not None:
+            self.index[session.start] = index
+
+    def _restore_ended(self, tag: KeyTag, ended: EndedSession | None) -> None:
+        _restore(self.ended, tag, ended)
+
+
+def _restore(table: dict[Any, Any], name: object, value: object) -> None:
+    if value is None:
+        table.pop(name, None)
+    else:
+        table[name] = value

@@ -1,0 +1,177 @@
+"""The four kinds of turn, as a caller builds them and as the store keeps them.
+
+No other kind can be constructed, stored or decoded: no system message, scratchpad, hidden
+reasoning, credential, capability URL or binary asset. Trust follows from the kind alone and is
+never read from data.
+
+Text is redacted when a turn is constructed, so no unredacted text is ever inside a message.
+"""
+
+import re
+from enum import Enum, StrEnum
+
+import attrs
+
+from turnfold.events.errors import InvalidTurn
+from turnfold.events.limits import CALL_IDS_MAX, NAME_BYTES_MAX
+from turnfold.events.redaction import RedactedText, clip, redact
+
+
+class Role(StrEnum):
+    """Who a turn comes from, before it is projected for a provider."""
+
+    AVATAR = "avatar"
+    AGENT = "agent"
+    TOOL = "tool"
+
+
+class Outcome(Enum):
+    """What became of an action. The value is the code on disk."""
+
+    OK = 0
+    FAILED = 1
+    REFUSED = 2
+
+    @property
+    def label(self) -> str:
+        """`ok`, `failed` or `refused`."""
+        return self.name.lower()
+
+    @classmethod
+    def parse(cls, value: object) -> "Outcome":
+        """Raises InvalidTurn unless value is an Outcome or one of the three labels."""
+        if isinstance(value, Outcome):
+            return value
+        for outcome in cls:
+            if value == outcome.label:
+                return outcome
+        raise InvalidTurn("unknown action outcome; use ok, failed or refused")
+
+
+class Kind(Enum):
+    """The kind of a turn. The value is the code on disk."""
+
+    AVATAR = 0
+    AGENT = 1
+    TOOL = 2
+    ACTION = 3
+
+    role: Role
+    trusted: bool
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether the turn counts as a tool turn (tool summaries and action results)."""
+        return self.value >= 2
+
+
+Kind.AVATAR.role, Kind.AVATAR.trusted = Role.AVATAR, False
+Kind.AGENT.role, Kind.AGENT.trusted = Role.AGENT, True
+Kind.TOOL.role, Kind.TOOL.trusted = Role.TOOL, False
+Kind.ACTION.role, Kind.ACTION.trusted = Role.TOOL, False  # its text; the outcome is trusted
+KINDS = (Kind.AVATAR, Kind.AGENT, Kind.TOOL, Kind.ACTION)  # index == code
+
+
+def _text(value: object) -> RedactedText:
+    if not isinstance(value, str):
+        raise InvalidTurn("the text of a turn must be a str")
+    return redact(value)
+
+
+def _name(value: object) -> RedactedText:
+    if not isinstance(value, str) or not value:
+        raise InvalidTurn("a tool or action name must be a non-empty str")
+    return clip(redact(value), NAME_BYTES_MAX)
+
+
+_ID = re.compile(r"[!-~]{1,128}")
+
+
+def check_id(value: object, what: str) -> str:
+    """A caller's id: 1 to 128 printable ASCII characters without blanks. Raises InvalidTurn."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise InvalidTurn(f"a {what} must be 1 to {NAME_BYTES_MAX} printable ASCII characters")
+    return value
+
+
+def _call_id(value: object) -> RedactedText | None:
+    return None if value is None else clip(redact(check_id(value, "call_id")), NAME_BYTES_MAX)
+
+
+def _call_ids(value: object) -> tuple[RedactedText, ...]:
+    if isinstance(value, str) or not isinstance(value, (tuple, list)):
+        raise InvalidTurn("call_ids must be a tuple of ids")
+    if len(value) > CALL_IDS_MAX:  # pyright: ignore[reportUnknownArgumentType]  # items unknown
+        raise InvalidTurn(f"an agent turn opens at most {CALL_IDS_MAX} calls")
+    ids = [_call_id(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return tuple(item for item in ids if item is not None)
+
+
+class _Sized:
+    """`repr` shows sizes, never text."""
+
+    __slots__ = ()
+    text: RedactedText
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text.byte_count} bytes)"
+
+
+@attrs.frozen(repr=False)
+class AvatarText(_Sized):
+    """What the avatar said. Untrusted."""
+
+    text: RedactedText = attrs.field(converter=_text)
+
+    @property
+    def kind(self) -> Kind:
+        """Kind.AVATAR."""
+        return Kind.AVATAR
+
+
+@attrs.frozen(repr=False)
+class AgentResponse(_Sized):
+    """What the agent visibly said; it may open calls and then have an empty text."""
+
+    text: RedactedText = attrs.field(converter=_text)
+    call_ids: tuple[RedactedText, ...] = attrs.field(
+        default=(), converter=_call_ids, kw_only=True
+    )
+
+    @property
+    def kind(self) -> Kind:
+        """Kind.AGENT."""
+        return Kind.AGENT
+
+
+@attrs.frozen(repr=False)
+class ToolSummary(_Sized):
+    """A tool's name and a bounded summary of what it returned. Untrusted."""
+
+    tool: RedactedText = attrs.field(converter=_name)
+    text: RedactedText = attrs.field(converter=_text)
+    call_id: RedactedText | None = attrs.field(default=None, converter=_call_id, kw_only=True)
+
+    @property
+    def kind(self) -> Kind:
+        """Kind.TOOL."""
+        return Kind.TOOL
+
+
+@attrs.frozen(repr=False)
+class ActionResult(_Sized):
+    """An action's name, its trusted outcome and a bounded, untrusted detail."""
+
+    action: RedactedText = attrs.field(converter=_name)
+    outcome: Outcome = attrs.field(converter=Outcome.parse)
+    text: RedactedText = attrs.field(default="", converter=_text)
+    call_id: RedactedText | None = attrs.field(default=None, converter=_call_id, kw_only=True)
+
+    @property
+    def kind(self) -> Kind:
+        """Kind.ACTION."""
+        return Kind.ACTION
+
+
+Turn = AvatarText | AgentResponse | ToolSummary | ActionResult
+TURN_TYPES = (AvatarText, AgentResponse, ToolSummary, ActionResult)
