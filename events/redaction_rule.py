@@ -48,6 +48,8 @@ class Rule:
 
     `word` is the length of the shortest run of non-blank characters that can hold a match: where
     no run is that long, the rule isn't tried. `wrapped` rules also see the joined-lines view.
+    `before` is how many characters before its cue a pattern begins; `needs` is a literal without
+    which a rule that searches the whole text isn't tried.
     """
 
     kind: str
@@ -58,6 +60,7 @@ class Rule:
     word: int = 0
     wrapped: bool = False
     before: int = 0
+    needs: str = ""
     group: str | int = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:

@@ -151,10 +151,10 @@ RUN_RULES = (
     Rule(
         kind="token",
         source="Telegram bot API: authorizing your bot",
-        cues=(":a",),
-        before=16,
-        pattern=re.compile(r"\D{0,11}(?<!\d)(?P<v>\d{5,16}:A[A-Za-z0-9_\-]{32,36}+)", re.ASCII),
+        cues=(),
+        pattern=re.compile(r"(?<!\d)\d{5,16}:A[A-Za-z0-9_\-]{32,36}+", re.ASCII),
         word=38,
+        needs=":a",
         wrapped=True,
     ),
     Rule(

@@ -1,0 +1,264 @@
+"""Redaction: the one way text enters Turnfold.
+
+`redact(text)` replaces what looks like a secret with `[redacted:KIND]` and answers a
+`RedactedText`, which nothing else can construct. It is pure and deterministic, and linear in the
+length of any input; `redact(redact(x)) == redact(x)` holds by construction: the result is searched
+again until nothing is found. `clip` bounds a redacted text. See docs/explanation/redaction.md.
+"""
+
+import re
+from collections import Counter
+from typing import Final, NoReturn, SupportsIndex
+
+from turnfold.events.errors import InvalidInput, TextTooLarge
+from turnfold.events.redaction_rule import KINDS, PLACEHOLDER, Span
+from turnfold.events.redaction_search import TooMuchWork, Work, find, work_limit
+
+__all__ = [
+    "INPUT_BYTES_MAX",
+    "KINDS",
+    "PLACEHOLDER",
+    "RULESET_VERSION",
+    "RedactedText",
+    "clip",
+    "from_storage",
+    "is_clean",
+    "redact",
+]
+
+RULESET_VERSION: int = 1
+"""Raised whenever a rule changes; stored texts of an older version are searched again."""
+
+INPUT_BYTES_MAX = 256 * 1024
+"""Longest input in UTF-8 bytes; a longer one is refused before it is scanned."""
+
+_PASSES_MAX = 4
+_WHOLE_TEXT = "[redacted:text]"
+_PLACEHOLDER_CHARS_MAX = max(map(len, KINDS)) + len("[redacted::000000]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SEAL: Final = object()
+
+Marks = tuple[tuple[int, str], ...]
+"""Where this text's own placeholders begin (a user can type some too), and their kinds."""
+
+
+class RedactedText(str):
+    """A sanitised text in which no rule finds a secret. Only `redact` and its kin construct it.
+
+    It is a `str`, immutable, and equal to the plain text; operations on it give plain strings.
+    It can't be pickled or subclassed. `repr` shows its length only.
+
+    Attributes:
+        redactions: what was replaced in this text, as (kind, count), sorted by kind.
+        byte_count: UTF-8 bytes.
+        truncated_from: UTF-8 bytes of the redacted text before it was clipped, or None.
+        replaced: how many lone surrogates became U+FFFD.
+    """
+
+    __slots__ = ("_marks", "_seal", "byte_count", "redactions", "replaced", "truncated_from")
+
+    _marks: Marks
+    _seal: object
+    byte_count: int
+    redactions: tuple[tuple[str, int], ...]
+    replaced: int
+    truncated_from: int | None
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("RedactedText has no public constructor; call redact()")
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("RedactedText can't be subclassed")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("RedactedText is immutable")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("RedactedText is immutable")
+
+    def __repr__(self) -> str:
+        return f"<RedactedText of {len(self)} characters>"
+
+    def __copy__(self) -> "RedactedText":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "RedactedText":
+        return self
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError("RedactedText can't be pickled; store its text and use from_storage()")
+
+
+def _sealed(
+    text: str, marks: Marks = (), *, replaced: int = 0, truncated_from: int | None = None
+) -> RedactedText:
+    result = str.__new__(RedactedText, text)
+    put = object.__setattr__
+    put(result, "_marks", marks)
+    put(result, "byte_count", len(text) if text.isascii() else len(text.encode()))
+    put(result, "redactions", _counted(marks))
+    put(result, "replaced", replaced)
+    put(result, "truncated_from", truncated_from)
+    put(result, "_seal", _SEAL)
+    return result
+
+
+def _counted(marks: Marks) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(kind for _, kind in marks).items())) if marks else ()
+
+
+def _is_sealed(text: object) -> bool:
+    return type(text) is RedactedText and getattr(text, "_seal", None) is _SEAL
+
+
+def redact(text: str) -> RedactedText:
+    """`text` without control characters, each secret in it replaced by `[redacted:KIND]`.
+
+    Raises:
+        InvalidInput: `text` is not a string.
+        TextTooLarge: it has more than `INPUT_BYTES_MAX` bytes of UTF-8; it was not scanned.
+    """
+    if type(text) is RedactedText and _is_sealed(text):
+        return text
+    plain = _checked(text)
+    plain, replaced = _sanitised(plain)
+    marks: Marks = ()
+    for _ in range(_PASSES_MAX):
+        spans = _found(plain)
+        if not spans:
+            return _sealed(plain, marks, replaced=replaced)
+        plain, marks = _cut(plain, spans, marks)
+    if _found(plain):
+        plain, marks = _WHOLE_TEXT, ((0, "text"),)
+    return _sealed(plain, marks, replaced=replaced)
+
+
+def is_clean(text: str) -> bool:
+    """Whether `redact` would leave `text` exactly as it is.
+
+    Raises:
+        InvalidInput: `text` is not a string.
+    """
+    if _is_sealed(text):
+        return True
+    try:
+        plain = _checked(text)
+    except TextTooLarge:
+        return False
+    return _sanitised(plain) == (plain, 0) and not _found(plain)
+
+
+def from_storage(text: str) -> RedactedText:
+    """A text that was redacted before it was stored; its placeholders aren't counted again.
+
+    Raises:
+        InvalidInput: the text is not a fixed point of `redact` under these rules.
+    """
+    if not is_clean(text):
+        raise InvalidInput(
+            f"stored text of {len(text)} characters is not a redacted text under rule set "
+            f"{RULESET_VERSION}; redact it again"
+        )
+    return _sealed(str(text))
+
+
+def clip(text: RedactedText, max_bytes: int) -> RedactedText:
+    """At most the first `max_bytes` UTF-8 bytes of `text`, itself a redacted text.
+
+    Cuts between characters and never inside a placeholder, which is dropped whole. What a cut
+    makes look like a secret is redacted in turn.
+
+    Raises:
+        InvalidInput: `text` is not a `RedactedText`, or `max_bytes` is negative.
+    """
+    if not _is_sealed(text):
+        raise InvalidInput("clip() takes a RedactedText; call redact() first")
+    if max_bytes < 0:
+        raise InvalidInput(f"max_bytes is {max_bytes}; it must be 0 or more")
+    if text.byte_count <= max_bytes:
+        return text
+    truncated_from = text.truncated_from or text.byte_count
+    plain, marks = _clipped(str(text), text._marks, max_bytes)
+    for _ in range(_PASSES_MAX):
+        spans = _found(plain)
+        if not spans:
+            break
+        plain, marks = _cut(plain, spans, marks)
+        plain, marks = _clipped(plain, marks, max_bytes)
+    if _found(plain):
+        plain, marks = (_WHOLE_TEXT, ((0, "text"),)) if len(_WHOLE_TEXT) <= max_bytes else ("", ())
+    return _sealed(plain, marks, replaced=text.replaced, truncated_from=truncated_from)
+
+
+def _checked(text: object) -> str:
+    if not isinstance(text, str):
+        raise InvalidInput(f"text must be a str, not {type(text).__name__}")
+    size = len(text)
+    if size <= INPUT_BYTES_MAX and not text.isascii():
+        size = len(text.encode("utf-8", "surrogatepass"))
+    if size > INPUT_BYTES_MAX:
+        raise TextTooLarge(
+            f"text has more than {INPUT_BYTES_MAX} bytes; it was refused unread, send it in parts"
+        )
+    return str(text)
+
+
+def _sanitised(text: str) -> tuple[str, int]:
+    """The text without lone surrogates and control characters, and how many surrogates it had."""
+    if text.isprintable():
+        return text, 0
+    replaced = 0
+    if not text.isascii():
+        text, replaced = _SURROGATE.subn("\ufffd", text)
+    return _CONTROL.sub("", text), replaced
+
+
+def _found(text: str) -> list[Span]:
+    try:
+        return find(text, Work(work_limit(len(text))))
+    except TooMuchWork:
+        return [(0, len(text), "text")]
+
+
+def _cut(text: str, spans: list[Span], marks: Marks) -> tuple[str, Marks]:
+    """The text with `spans` replaced, and where its own placeholders now stand."""
+    parts: list[str] = []
+    placed: list[tuple[int, str]] = []
+    kept = list(reversed(marks))
+    done = length = 0
+    for start, end, kind in spans:
+        while kept and kept[-1][0] < end:
+            at, old = kept.pop()
+            if at < start:
+                placed.append((length + at - done, old))
+        parts.append(text[done:start])
+        length += start - done
+        placed.append((length, kind))
+        placeholder = _placeholder(kind, text[start:end])
+        parts.append(placeholder)
+        length += len(placeholder)
+        done = end
+    placed.extend((length + at - done, old) for at, old in reversed(kept))
+    parts.append(text[done:])
+    return "".join(parts), tuple(placed)
+
+
+def _placeholder(kind: str, secret: str) -> str:
+    if kind == "blob":
+        return f"[redacted:blob:{len(secret.encode())}]"
+    return f"[redacted:{kind}]"
+
+
+def _clipped(text: str, marks: Marks, max_bytes: int) -> tuple[str, Marks]:
+    """The longest start of at most `max_bytes` bytes that ends outside every placeholder."""
+    if not text.isascii():
+        end = len(text.encode()[:max_bytes].decode("utf-8", "ignore"))
+    else:
+        end = min(len(text), max_bytes)
+    opening = text.rfind("[redacted:", max(0, end - _PLACEHOLDER_CHARS_MAX), end + 10)
+    if 0 <= opening < end:
+        match = PLACEHOLDER.match(text, opening)
+        if match is not None and match.end() > end:
+            end = opening
+    return text[:end], tuple(mark for mark in marks if mark[0] < end)
