@@ -60,15 +60,17 @@ def _check(name: str) -> Callable[[object, object, object], None]:
         if value < low:
             raise InvalidConfig(f"conversation.limits.{name} is {value}; the minimum is {low}")
         if value > high:
-            raise LimitTooHigh(
-                f"conversation.limits.{name} is {value}; the hard ceiling is {high}"
-            )
+            raise LimitTooHigh(f"conversation.limits.{name} is {value}; the hard ceiling is {high}")
 
     return check
 
 
 def _field(name: str) -> int:
     return attrs.field(default=BOUNDS[name][1], validator=_check(name))
+
+
+def _default_state_bytes(limits: "Limits") -> int:
+    return min(BOUNDS["state_bytes"][1], limits.generation_bytes // 8)
 
 
 @attrs.frozen(slots=True, kw_only=True)
@@ -92,11 +94,11 @@ class Limits:
     commands_in_flight: int = _field("commands_in_flight")
     notices_waiting: int = _field("notices_waiting")
     state_records: int = _field("state_records")
-    state_bytes: int = attrs.field(validator=_check("state_bytes"))
-
-    @state_bytes.default
-    def _default_state_bytes(self) -> int:
-        return min(BOUNDS["state_bytes"][1], self.generation_bytes // 8)
+    # A factory and not @state_bytes.default, which pyright takes for "no default".
+    state_bytes: int = attrs.field(
+        default=attrs.Factory(_default_state_bytes, takes_self=True),
+        validator=_check("state_bytes"),
+    )
 
     def __attrs_post_init__(self) -> None:
         floor = self.largest_turn_bytes + self.summary_bytes
@@ -141,4 +143,6 @@ class Limits:
         """Turn ids remembered: 4,096, or as many as always fit beside one turn and a summary."""
         room = self.bytes_per_session - SESSION_OVERHEAD_BYTES
         room -= self.largest_turn_bytes + self.summary_bytes
-        return max(0, min(TURN_IDS_MAX, room // TAG_BYTES, self.bytes_per_session // 2 // TAG_BYTES))
+        return max(
+            0, min(TURN_IDS_MAX, room // TAG_BYTES, self.bytes_per_session // 2 // TAG_BYTES)
+        )
