@@ -52,13 +52,18 @@ class TurnToAdd:
     turn_id: str | None = attrs.field(default=None, repr=False)
 
 
+def check_turn(turn: object) -> None:
+    """Raises InvalidTurn unless it is one of the four kinds."""
+    if not isinstance(turn, TURN_TYPES):
+        raise InvalidTurn("a turn is AvatarText, AgentResponse, ToolSummary or ActionResult")
+
+
 def _turns(value: Sequence[TurnToAdd]) -> tuple[TurnToAdd, ...]:
     turns = tuple(value)
     if not 0 < len(turns) <= ADD_TURNS_MAX:
         raise InvalidTurn(f"add 1 to {ADD_TURNS_MAX} turns at a time, not {len(turns)}")
     for item in turns:
-        if not isinstance(item, TurnToAdd) or not isinstance(item.turn, TURN_TYPES):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-            raise InvalidTurn("a turn must be AvatarText, AgentResponse, ToolSummary or ActionResult")
+        check_turn(item.turn)
         if item.turn_id is not None:
             check_id(item.turn_id, "turn_id")
     return turns

@@ -22,9 +22,7 @@ SessionId = NewType("SessionId", str)
 Pseudonym = NewType("Pseudonym", bytes)
 """16 bytes that stand for one avatar in one store; keyed, so not guessable from a UUID."""
 
-_UUID = re.compile(
-    r"(?:urn:uuid:)?(?:\{([0-9a-f-]+)\}|([0-9a-f-]+))", re.ASCII | re.IGNORECASE
-)
+_UUID = re.compile(r"(?:urn:uuid:)?(?:\{([0-9a-f-]+)\}|([0-9a-f-]+))", re.ASCII | re.IGNORECASE)
 _HYPHENATED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _BARE = re.compile(r"[0-9a-f]{32}", re.ASCII | re.IGNORECASE)
 
@@ -38,16 +36,6 @@ class Channel(Enum):
     ttl_ns: int
     code: int
 
-    @classmethod
-    def parse(cls, value: object) -> "Channel":
-        """The channel named `value`. Raises InvalidKey for any other name."""
-        if isinstance(value, Channel):
-            return value
-        for channel in cls:
-            if channel.value == value:
-                return channel
-        raise InvalidKey("unknown channel; use public_chat or direct_im")
-
 
 # Exact inactivity after which a session has expired (age >= ttl), and the code on disk.
 Channel.PUBLIC_CHAT.ttl_ns = 30 * 60 * NS_PER_S
@@ -55,6 +43,16 @@ Channel.DIRECT_IM.ttl_ns = 24 * 3600 * NS_PER_S
 Channel.PUBLIC_CHAT.code = 0
 Channel.DIRECT_IM.code = 1
 CHANNELS = (Channel.PUBLIC_CHAT, Channel.DIRECT_IM)  # index == code
+
+
+def parse_channel(value: object) -> Channel:
+    """The channel named `value`. Raises InvalidKey for any other name."""
+    if isinstance(value, Channel):
+        return value
+    for channel in CHANNELS:
+        if channel.value == value:
+            return channel
+    raise InvalidKey("unknown channel; use public_chat or direct_im")
 
 
 def parse_avatar(value: object) -> UUID:
@@ -81,12 +79,14 @@ class ConversationKey:
     """
 
     avatar: UUID = attrs.field(converter=parse_avatar)
-    channel: Channel = attrs.field(converter=Channel.parse)
+    channel: Channel = attrs.field(converter=parse_channel)
 
 
 def pseudonym(secret: bytes, avatar: UUID) -> Pseudonym:
     """The avatar's stand-in in the chained part: BLAKE2b-128 keyed with the store's secret."""
-    return Pseudonym(blake2b(avatar.bytes, digest_size=16, key=secret, person=b"tf-avatar").digest())
+    return Pseudonym(
+        blake2b(avatar.bytes, digest_size=16, key=secret, person=b"tf-avatar").digest()
+    )
 
 
 def key_check(secret: bytes) -> bytes:

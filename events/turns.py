@@ -8,7 +8,9 @@ Text is redacted when a turn is constructed, so no unredacted text is ever insid
 """
 
 import re
+from collections.abc import Sequence
 from enum import Enum, StrEnum
+from typing import cast
 
 import attrs
 
@@ -37,15 +39,15 @@ class Outcome(Enum):
         """`ok`, `failed` or `refused`."""
         return self.name.lower()
 
-    @classmethod
-    def parse(cls, value: object) -> "Outcome":
-        """Raises InvalidTurn unless value is an Outcome or one of the three labels."""
-        if isinstance(value, Outcome):
-            return value
-        for outcome in cls:
-            if value == outcome.label:
-                return outcome
-        raise InvalidTurn("unknown action outcome; use ok, failed or refused")
+
+def parse_outcome(value: object) -> Outcome:
+    """Raises InvalidTurn unless value is an Outcome or one of the three labels."""
+    if isinstance(value, Outcome):
+        return value
+    for outcome in Outcome:
+        if value == outcome.label:
+            return outcome
+    raise InvalidTurn("unknown action outcome; use ok, failed or refused")
 
 
 class Kind(Enum):
@@ -62,7 +64,7 @@ class Kind(Enum):
     @property
     def is_tool(self) -> bool:
         """Whether the turn counts as a tool turn (tool summaries and action results)."""
-        return self.value >= 2
+        return self in (Kind.TOOL, Kind.ACTION)
 
 
 Kind.AVATAR.role, Kind.AVATAR.trusted = Role.AVATAR, False
@@ -76,6 +78,10 @@ def _text(value: object) -> RedactedText:
     if not isinstance(value, str):
         raise InvalidTurn("the text of a turn must be a str")
     return redact(value)
+
+
+def _empty() -> RedactedText:
+    return redact("")
 
 
 def _name(value: object) -> RedactedText:
@@ -99,11 +105,12 @@ def _call_id(value: object) -> RedactedText | None:
 
 
 def _call_ids(value: object) -> tuple[RedactedText, ...]:
-    if isinstance(value, str) or not isinstance(value, (tuple, list)):
+    if not isinstance(value, (tuple, list)):
         raise InvalidTurn("call_ids must be a tuple of ids")
-    if len(value) > CALL_IDS_MAX:  # pyright: ignore[reportUnknownArgumentType]  # items unknown
+    items = cast("Sequence[object]", value)
+    if len(items) > CALL_IDS_MAX:
         raise InvalidTurn(f"an agent turn opens at most {CALL_IDS_MAX} calls")
-    ids = [_call_id(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    ids = [_call_id(item) for item in items]
     return tuple(item for item in ids if item is not None)
 
 
@@ -134,9 +141,7 @@ class AgentResponse(_Sized):
     """What the agent visibly said; it may open calls and then have an empty text."""
 
     text: RedactedText = attrs.field(converter=_text)
-    call_ids: tuple[RedactedText, ...] = attrs.field(
-        default=(), converter=_call_ids, kw_only=True
-    )
+    call_ids: tuple[RedactedText, ...] = attrs.field(default=(), converter=_call_ids, kw_only=True)
 
     @property
     def kind(self) -> Kind:
@@ -163,8 +168,8 @@ class ActionResult(_Sized):
     """An action's name, its trusted outcome and a bounded, untrusted detail."""
 
     action: RedactedText = attrs.field(converter=_name)
-    outcome: Outcome = attrs.field(converter=Outcome.parse)
-    text: RedactedText = attrs.field(default="", converter=_text)
+    outcome: Outcome = attrs.field(converter=parse_outcome)
+    text: RedactedText = attrs.field(factory=_empty, converter=_text)
     call_id: RedactedText | None = attrs.field(default=None, converter=_call_id, kw_only=True)
 
     @property
