@@ -137,7 +137,7 @@ def _user_and_password(value: str) -> bool:
     return text is not None and ":" in text
 
 
-_TOKEN_LETTERS = r"[A-Za-z0-9_\-.~+/]"
+_RFC_LETTERS = r"[A-Za-z0-9_\-.~+/]"
 
 HEADER_RULES = (
     Rule(
@@ -156,7 +156,7 @@ HEADER_RULES = (
         cues=("authorization",),
         pattern=re.compile(
             r"authorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?(?:[a-z][a-z0-9\-]{1,20}\s{1,4})?"
-            rf"(?P<v>{_TOKEN_LETTERS}{{8,256}}+={{0,2}})",
+            rf"(?P<v>{_RFC_LETTERS}{{8,256}}+={{0,2}})",
             AI,
         ),
         accept=value_is(_credential),
@@ -168,7 +168,7 @@ HEADER_RULES = (
         cues=("bearer",),
         pattern=re.compile(
             rf"\bbearer(?:\s{{1,3}}token)?[\"']?[\s:=]{{1,4}}[\"']?"
-            rf"(?P<v>{_TOKEN_LETTERS}{{16,256}}+={{0,2}})",
+            rf"(?P<v>{_RFC_LETTERS}{{16,256}}+={{0,2}})",
             AI,
         ),
         accept=value_is(_credential),
@@ -192,7 +192,6 @@ HEADER_RULES = (
             AI,
         ),
         accept=value_is(_credential),
-        word=8,
     ),
     Rule(
         kind="cookie",
@@ -204,7 +203,6 @@ HEADER_RULES = (
             rf"(?:;\s{{0,2}}[^\s;\"'{NOT_MASK}]{{1,200}})*+)",
             AI,
         ),
-        word=8,
     ),
     Rule(
         kind="cookie",
@@ -216,7 +214,6 @@ HEADER_RULES = (
             AI,
         ),
         accept=value_is(lambda value: is_secretlike(value, 12)),
-        word=12,
     ),
 )
 
@@ -241,5 +238,6 @@ BLOB_RULES = (
             r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2,8}[ :]){24,}+(?:[0-9A-Fa-f]{2,8}\b)?", re.ASCII
         ),
         accept=value_is(lambda dump: len(set(dump.lower())) >= 10 and not dump.isalpha()),
+        digits=16,
     ),
 )

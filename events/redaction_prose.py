@@ -222,7 +222,6 @@ LOGIN_RULES = (
             AI,
         ),
         accept=_login_at_host,
-        word=10,
         needs="@",
     ),
     Rule(
@@ -274,6 +273,7 @@ CODE_RULES = (
             r"[^\n]{0,24}?" + _CODE_NAME + _CODE_LINK + r"[\"']?(?P<v>\d{4,8}|\d{3}[ \-]\d{3})\b",
             AI,
         ),
+        digits=4,
     ),
     Rule(
         kind="code",
@@ -284,6 +284,7 @@ CODE_RULES = (
             r"(?P<v>\d{6}|\d{3}[ \-]\d{3})\b",
             AI,
         ),
+        digits=6,
     ),
     Rule(
         kind="code",
@@ -296,5 +297,6 @@ CODE_RULES = (
             AI,
         ),
         accept=value_is(lambda value: shape(value).digits >= 4),
+        digits=4,
     ),
 )

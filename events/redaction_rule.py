@@ -46,10 +46,14 @@ Accept = Callable[[re.Match[str]], bool]
 class Rule:
     """One rule. What is replaced is the group `v` of its pattern, or the whole match.
 
-    `word` is the length of the shortest run of non-blank characters that can hold a match: where
-    no run is that long, the rule isn't tried. `wrapped` rules also see the joined-lines view.
-    `before` is how many characters before its cue a pattern begins; `needs` is a literal without
-    which a rule that searches the whole text isn't tried.
+    Attributes:
+        cues: literals in lower case; empty for a rule that searches the whole text.
+        word: a match holds a run of at least so many token letters (see `redaction_screen`);
+            where no run is that long, the rule isn't tried.
+        digits: the same for the number of ASCII digits in the text.
+        needs: a literal without which a rule that searches the whole text isn't tried.
+        wrapped: the rule also sees the view of joined lines.
+        before: how many characters before its cue the pattern begins.
     """
 
     kind: str
@@ -58,9 +62,10 @@ class Rule:
     pattern: re.Pattern[str]
     accept: Accept | None = None
     word: int = 0
+    digits: int = 0
+    needs: str = ""
     wrapped: bool = False
     before: int = 0
-    needs: str = ""
     group: str | int = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:

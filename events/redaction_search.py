@@ -21,6 +21,7 @@ from turnfold.events.redaction_access import (
 )
 from turnfold.events.redaction_prefixes import PREFIX_RULES
 from turnfold.events.redaction_rule import NOT_MASK, PLACEHOLDER, PRIORITY, Rule, Span
+from turnfold.events.redaction_screen import LONG_WORD, CueTable, Screen
 from turnfold.events.redaction_tokens import NAME_RULES, RUN_RULES, continues_token
 from turnfold.events.redaction_urls import url_spans
 from turnfold.events.redaction_views import (
@@ -47,36 +48,16 @@ RULES: tuple[Rule, ...] = (
     *BLOB_RULES,
 )
 
-_LONG_WORD = 16
-"""Rules that need a run of this length or more are left out where no such run is."""
-
-_PROBE = b"a" * _LONG_WORD
-_SPACED_PROBE = b" a a a a a a"
-_BLANKS = bytes(b" "[0] if chr(byte).isspace() else b"a"[0] for byte in range(256))
-
 _URL_LETTERS = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:/[]@%-"
 )
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
 _RUN = re.compile(rf"[^\s{NOT_MASK}\"'`,;<>(){{}}]*+")
 
-CueTable = dict[str, tuple[Rule, ...]]
-
-
-def _cue_table(rules: Iterable[Rule]) -> CueTable:
-    table: dict[str, list[Rule]] = {}
-    for rule in rules:
-        for cue in rule.cues:
-            table.setdefault(cue, []).append(rule)
-    return {cue: tuple(found) for cue, found in table.items()}
-
-
-_SHORT_CUES = _cue_table(rule for rule in RULES if rule.word < _LONG_WORD)
-_LONG_CUES = _cue_table(rule for rule in RULES if rule.word >= _LONG_WORD)
-_WRAPPED_CUES = _cue_table(rule for rule in RULES if rule.wrapped)
+_SHORT_CUES = CueTable(rule for rule in RULES if rule.word < LONG_WORD)
+_LONG_CUES = CueTable(rule for rule in RULES if rule.word >= LONG_WORD)
+_WRAPPED_CUES = CueTable(rule for rule in RULES if rule.wrapped)
 _WHOLE = tuple(rule for rule in RULES if not rule.cues)
-_WHOLE_SHORT = tuple(rule for rule in _WHOLE if rule.word < _LONG_WORD and not rule.needs)
+_WRAPPED_WHOLE = tuple(rule for rule in _WHOLE if rule.wrapped)
 
 
 class TooMuchWork(Exception):
@@ -107,34 +88,33 @@ def work_limit(size: int) -> int:
 class _Scan:
     """One search of one view's text."""
 
-    __slots__ = ("_longest", "_low", "_text", "_work", "_wrapped")
+    __slots__ = ("_low", "_screen", "_text", "_work")
 
-    def __init__(self, text: str, work: Work, *, wrapped: bool) -> None:
-        low = text.lower()
+    def __init__(self, text: str, screen: Screen, work: Work) -> None:
         self._text = text
-        self._low = low if len(low) == len(text) else text.translate(_ASCII_LOWER)
+        self._screen = screen
+        self._low = screen.low
         self._work = work
-        self._wrapped = wrapped
-        self._longest = max(map(len, text.split()), default=0)
 
     def spans(self) -> Iterator[Span]:
-        if self._wrapped:
-            yield from self._at_cues(_WRAPPED_CUES)
-            yield from self._whole(rule for rule in _WHOLE if rule.wrapped)
-            return
+        """Everything that is found in the text."""
         if "://" in self._low:
             yield from url_spans(self._text)
         yield from self._at_cues(_SHORT_CUES)
         yield from self._passwords()
-        if self._longest >= _LONG_WORD:
+        if self._screen.longest >= LONG_WORD:
             yield from self._at_cues(_LONG_CUES)
         yield from self._whole(_WHOLE)
 
+    def wrapped_spans(self) -> Iterator[Span]:
+        """What is found of tokens that were wrapped, in a view of joined lines."""
+        yield from self._at_cues(_WRAPPED_CUES)
+        yield from self._whole(_WRAPPED_WHOLE)
+
     def _at_cues(self, table: CueTable) -> Iterator[Span]:
-        low = self._low
-        for cue in [cue for cue in table if cue in low]:
-            rules = [rule for rule in table[cue] if rule.word <= self._longest]
-            at = low.find(cue) if rules else -1
+        for cue, listed in table.present(self._screen):
+            rules = [rule for rule in listed if self._screen.allows(rule)]
+            at = self._low.find(cue) if rules else -1
             while at >= 0:
                 self._work.add(len(rules))
                 behind = at + 1
@@ -144,11 +124,11 @@ class _Scan:
                     if span is not None:
                         yield span
                         behind = max(behind, span[1])
-                at = low.find(cue, behind)
+                at = self._low.find(cue, behind)
 
     def _whole(self, rules: Iterable[Rule]) -> Iterator[Span]:
         for rule in rules:
-            if rule.word > self._longest or rule.needs not in self._low:
+            if not self._screen.allows(rule) or rule.needs not in self._low:
                 continue
             for match in rule.pattern.finditer(self._text):
                 self._work.add()
@@ -198,36 +178,44 @@ class _Scan:
         return start, end
 
 
-def _views(base: View) -> Iterator[tuple[View, bool]]:
-    """Every view of the text worth a search, and whether it is one of joined lines."""
-    yield base, False
-    decoded: View | None = base
-    last = base
-    for _ in range(UNESCAPE_ROUNDS):
-        decoded = unescaped(last)
-        if decoded is None:
-            break
-        last = decoded
-        yield decoded, False
-    for view in (base,) if last is base else (base, last):
-        wrapped = joined(view, continues_token)
-        if wrapped is not None:
-            yield wrapped, True
-        for other in (squeezed(view), latinised(view), closed_up(view)):
-            if other is not None:
-                yield other, False
-
-
 def find(text: str, work: Work) -> list[Span]:
     """The secret ranges of a sanitised text, in order, none touching another."""
     if "[redacted:" in text:
         text = PLACEHOLDER.sub(lambda match: MASK * len(match.group()), text)
-    found: list[Span] = []
-    for view, wrapped in _views(folded(text)):
-        work.add()
-        for start, end, kind in _Scan(view.text, work, wrapped=wrapped).spans():
-            found.append((*view.span(start, end), kind))
-    return _united(found)
+    base = folded(text)
+    screen = Screen(base.text)
+    found = _mapped(base, _Scan(base.text, screen, work).spans())
+    last, last_screen = base, screen
+    for _ in range(UNESCAPE_ROUNDS):
+        decoded = unescaped(last)
+        if decoded is None:
+            break
+        last, last_screen = decoded, Screen(decoded.text)
+        found += _mapped(last, _Scan(last.text, last_screen, work).spans())
+    _search_gaps(base, screen, work, found)
+    if last is not base:
+        _search_gaps(last, last_screen, work, found)
+    return _united(found) if found else found
+
+
+def _search_gaps(view: View, screen: Screen, work: Work, found: list[Span]) -> None:
+    """Search the views in which gaps and disguises of `view` are undone."""
+    wrapped = joined(view, continues_token)
+    if wrapped is not None:
+        scan = _Scan(wrapped.text, Screen(wrapped.text), work)
+        found += _mapped(wrapped, scan.wrapped_spans())
+    others = (
+        squeezed(view),
+        latinised(view),
+        closed_up(view) if screen.may_be_spaced() else None,
+    )
+    for other in others:
+        if other is not None:
+            found += _mapped(other, _Scan(other.text, Screen(other.text), work).spans())
+
+
+def _mapped(view: View, spans: Iterable[Span]) -> list[Span]:
+    return [(*view.span(start, end), kind) for start, end, kind in spans if start < end]
 
 
 def _united(found: list[Span]) -> list[Span]:

@@ -261,25 +261,36 @@ _VENDORS = (
     "webex trello notion clickup monday figma miro canva typesense meilisearch strava fitbit "
     "contribsys clojars readme"
 ).split()
-_VENDOR_VALUE = (
-    r"[\w .\t\-]{0,24}[\"'`\]]{0,2}\s{0,3}(?:=>|->|:{0,3}=|\?=|\|\||[:=>]=?|,)[\s\"'`=]{0,5}"
-    r"(?P<v>[A-Za-z0-9][A-Za-z0-9_\-=.|%:]{11,255}+)"
-)
+
+
+def _names_vendor(context: str) -> bool:
+    return any(vendor in context for vendor in _VENDORS)
 
 
 def _vendor_value(match: re.Match[str]) -> bool:
+    """A made-up value, and a vendor's name in the 40 characters before the separator."""
     value = match["v"]
-    if "://" in value or value.startswith("//"):
-        return False
     found = shape(value)
-    if is_uuid(value):
-        return True
     if found.letters == 0:
-        return found.digits >= 15 and value.isdigit()
-    if _WORDS_ONLY.fullmatch(value):
-        return is_random(value) or (found.size >= 14 and found.changes >= 0.3 * found.size)
-    return found.size >= 11 and found.digits >= 2 and found.changes >= 3 and len(set(value)) >= 7
+        secret = found.digits >= 15 and value.isdigit()
+    elif _WORDS_ONLY.fullmatch(value):
+        secret = is_random(value) or (found.size >= 14 and found.changes >= 0.3 * found.size)
+    else:
+        secret = found.digits >= 2 and found.changes >= 3 and len(set(value)) >= 7
+    if not secret or "://" in value:
+        return False
+    context = before(match, 40).lower()
+    line = context[context.rfind("\n") + 1 :]
+    return _names_vendor(line) and not (is_hex(value) and _FORGE.search(line))
 
+
+def _vendor_uuid(match: re.Match[str]) -> bool:
+    context = before(match, 60).lower()
+    return _SECRET_WORD.search(context) is not None and _names_vendor(context)
+
+
+_FORGE = re.compile(r"github|gitlab|bitbucket|commit|rev")
+_SECRET_WORD = re.compile(r"api|secret|key|token|auth")
 
 NAME_RULES = (
     Rule(
@@ -292,15 +303,19 @@ NAME_RULES = (
             AI,
         ),
         accept=_assigned,
-        word=8,
     ),
     Rule(
         kind="token",
         source="gitleaks: rules of the form vendor name = value",
-        cues=tuple(_VENDORS),
-        pattern=re.compile("(?:" + "|".join(map(re.escape, _VENDORS)) + ")" + _VENDOR_VALUE, AI),
+        cues=(),
+        pattern=re.compile(
+            r"[\w\])\"'`]\s{0,3}(?:=>|->|:{0,3}=|\?=|\|\||[:=>]=?|,)[\s\"'`=]{0,5}"
+            r"(?P<v>[A-Za-z0-9][A-Za-z0-9_\-=.|%:]{11,255}+)",
+            re.ASCII,
+        ),
         accept=_vendor_value,
         word=12,
+        digits=2,
     ),
     Rule(
         kind="token",
@@ -321,13 +336,10 @@ NAME_RULES = (
     ),
     Rule(
         kind="token",
-        source="kucoin, squarespace and others: vendor name and UUID",
-        cues=tuple(_VENDORS),
-        pattern=re.compile(
-            "(?:" + "|".join(map(re.escape, _VENDORS)) + r")[\w \t.\-]{0,24}?"
-            r"(?:api|secret|key|token|auth)[\w \t.\-\"'`=:>]{0,12}(?P<v>" + UUID + ")",
-            AI,
-        ),
+        source="kucoin, squarespace and others: vendor's key that is a UUID",
+        cues=(),
+        pattern=re.compile(r"[\"'`=:>\s](?P<v>" + UUID + r")(?![0-9A-Za-z\-])"),
+        accept=_vendor_uuid,
         word=36,
     ),
 )

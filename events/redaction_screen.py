@@ -1,0 +1,79 @@
+"""The cheap screen: what a text can't hold, from a few passes of C-speed string operations.
+
+Most chat holds no secret, and most of it can be told so in a few microseconds: no cue word, no
+long run, no digits. What the screen can't rule out is searched.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from turnfold.events.redaction_rule import Rule
+
+WORD_PROBED = 12
+"""Runs shorter than this aren't measured."""
+
+LONG_WORD = 16
+"""Rules that need a run of this length have their cues in tables of their own."""
+
+TOKEN_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=.~%"
+
+_RUNS = bytes(ord("a") if byte in TOKEN_LETTERS else ord(" ") for byte in range(256))
+_PROBE = b"a" * WORD_PROBED
+_BLANKS = bytes(ord(" ") if chr(byte).isspace() else ord("a") for byte in range(128)) + b"a" * 128
+_SPACED = b" a a a a a a"
+_NO_DIGITS = bytes(byte for byte in range(256) if not ord("0") <= byte <= ord("9"))
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+class Screen:
+    """Measurements of one text.
+
+    Attributes:
+        low: the text in lower case, position by position.
+        longest: length of the longest run of token letters (0 if below `WORD_PROBED`).
+        digits: number of ASCII digits.
+    """
+
+    __slots__ = ("_raw", "digits", "longest", "low")
+
+    def __init__(self, text: str) -> None:
+        low = text.lower()
+        self.low = low if len(low) == len(text) else text.translate(_ASCII_LOWER)
+        self._raw = raw = text.encode("ascii", "replace")
+        runs = raw.translate(_RUNS)
+        self.longest = max(map(len, runs.split())) if _PROBE in runs else 0
+        self.digits = len(raw.translate(None, _NO_DIGITS))
+
+    def may_be_spaced(self) -> bool:
+        """Whether six single characters in a row stand apart."""
+        return _SPACED in b" " + self._raw.translate(_BLANKS)
+
+    def allows(self, rule: Rule) -> bool:
+        """Whether the text can hold a match of `rule` by its lengths."""
+        return rule.word <= self.longest and rule.digits <= self.digits
+
+
+class CueTable:
+    """Rules by cue; cues that hold a separator are only looked for where it stands."""
+
+    __slots__ = ("_groups",)
+
+    _SEPARATORS = ("_", "-", ".", "")
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        table: dict[str, list[Rule]] = {}
+        for rule in rules:
+            for cue in rule.cues:
+                table.setdefault(cue, []).append(rule)
+        groups: dict[str, list[tuple[str, tuple[Rule, ...]]]] = {}
+        for cue, found in table.items():
+            separator = next(mark for mark in self._SEPARATORS if mark in cue)
+            groups.setdefault(separator, []).append((cue, tuple(found)))
+        self._groups = tuple(groups.items())
+
+    def present(self, screen: Screen) -> Iterator[tuple[str, tuple[Rule, ...]]]:
+        """The cues that stand in the text, with their rules."""
+        low = screen.low
+        for separator, cues in self._groups:
+            if separator in low:
+                for found in [entry for entry in cues if entry[0] in low]:
+                    yield found
