@@ -27,7 +27,10 @@ BIN := $(VENV)/bin
 export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_CACHE_DIR := $(CURDIR)/.cache/pyright
+# Pyright would ask the network for a newer pyright.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export npm_config_cache := $(CURDIR)/.cache/npm
+unexport PYTHONPATH PYTHONHOME
 
 # A name on PATH may be a shim for a version that isn't installed, so each is tried.
 define find_python

@@ -30,8 +30,9 @@ def pyproject() -> dict[str, Any]:
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run it as a user's program: without the working directory on the path (-P)."""
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-P", "-c", code],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -61,7 +62,6 @@ def test_generic_names_cannot_be_imported_by_a_user() -> None:
     """Installing Turnfold puts no `actors` and no `events` on anybody's path."""
     code = (
         "import importlib.util as u, sys\n"
-        "sys.path = [p for p in sys.path if p]\n"
         "sys.exit(any(u.find_spec(n) is not None for n in ('actors', 'events')))"
     )
 
@@ -184,7 +184,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("source") / "turnfold"
     shutil.copytree(ROOT, source, symlinks=True, ignore=NOT_SHIPPED)
     output = tmp_path_factory.mktemp("published")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", output, source]
+    command = [sys.executable, "-m", "build", "--no-isolation", f"--outdir={output}", str(source)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert built.returncode == 0, built.stdout + built.stderr
