@@ -57,13 +57,13 @@ $(BIN)/python:
 	$$python -m venv --clear $(VENV)
 
 $(VENV)/runtime.stamp: pyproject.toml | $(BIN)/python
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install -qq --editable .  # -qq: errors only
 	@touch $@
 
 # Pip reads dependency groups from 25.1 on; the one that came with Python may be older.
 $(VENV)/dev.stamp: pyproject.toml $(VENV)/runtime.stamp
-	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --group dev
+	@$(BIN)/python -m pip install -qq --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install -qq --group dev
 	@touch $@
 
 .PHONY: demo
