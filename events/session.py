@@ -5,9 +5,15 @@ They are replaced, never changed, so a reader that has one may keep it.
 
 import attrs
 
-from turnfold.events.event import SessionStarted, TurnAdded
+from turnfold.events.errors import CorruptData
+from turnfold.events.event import SessionCompacted, SessionStarted, TurnAdded
 from turnfold.events.keys import Channel, ConversationKey, Pseudonym, SessionId
-from turnfold.events.limits import Limits
+from turnfold.events.limits import (
+    SESSION_OVERHEAD_BYTES,
+    TAG_BYTES,
+    TURN_OVERHEAD_BYTES,
+    Limits,
+)
 from turnfold.events.reasons import Reason
 from turnfold.events.sealed import Sealed
 
@@ -150,3 +156,89 @@ class Opening:
     limits: Limits = attrs.field(factory=Limits)
     recorded_clock: bool = False
     basis_since: int = 0
+
+
+# --- steps of one session: what evolve does to it, and decide looks ahead with -----------------
+
+
+def turn_cost(turn: TurnAdded) -> int:
+    """Accounted bytes of a turn: text, names, overhead and, with a turn id, its tags."""
+    tags = TAG_BYTES if turn.turn_tag is not None else 0
+    return turn.text_bytes + turn.extras_bytes + TURN_OVERHEAD_BYTES + tags
+
+
+def start_session(started: SessionStarted) -> Session:
+    """A session without turns."""
+    return Session(
+        started=started,
+        key=started.key,
+        salt=started.salt,
+        turns=(),
+        summary=None,
+        turn_ids=(),
+        turn_id_count=0,
+        tool_turns=0,
+        size=SESSION_OVERHEAD_BYTES,
+        last=started.position,
+        last_at=started.at,
+        last_age=started.age,
+    )
+
+
+def apply_turn(session: Session, turn: TurnAdded, turn_ids_max: int) -> Session:
+    """The session with one more turn; the oldest ids of compacted turns give way to new ones."""
+    turn_ids, count, size = session.turn_ids, session.turn_id_count, session.size
+    if turn.turn_tag is not None:
+        count += 1
+        while count > turn_ids_max and turn_ids:
+            turn_ids = turn_ids[1:]
+            count -= 1
+            size -= TAG_BYTES
+    return Session(
+        session.started,
+        session.key,
+        session.salt,
+        (*session.turns, turn),
+        session.summary,
+        turn_ids,
+        count,
+        session.tool_turns + turn.kind.is_tool,
+        size + turn_cost(turn),
+        turn.position,
+        turn.at,
+        max(turn.age, session.last_age),
+    )
+
+
+def compacted(session: Session, event: SessionCompacted, turn_ids_max: int) -> Session:
+    """The session with the covered turns replaced by the summary. Raises CorruptData."""
+    covers = frozenset(event.covers)
+    gone = [turn for turn in session.turns if turn.position in covers]
+    if len(gone) != len(event.covers):
+        raise CorruptData(f"the compaction at {event.position} covers turns that are not there")
+    kept = tuple(turn for turn in session.turns if turn.position not in covers)
+    old = session.summary
+    turn_ids = session.turn_ids + tuple(
+        TurnId(turn.turn_tag, turn.content_tag or b"", turn.position)
+        for turn in gone
+        if turn.turn_tag is not None
+    )
+    excess = min(len(turn_ids), max(0, session.turn_id_count - turn_ids_max))
+    freed = sum(turn.text_bytes + turn.extras_bytes + TURN_OVERHEAD_BYTES for turn in gone)
+    freed += (old.size if old else 0) + excess * TAG_BYTES
+    return attrs.evolve(
+        session,
+        turns=kept,
+        summary=Summary(
+            position=event.position,
+            at=event.at,
+            size=event.summary_bytes,
+            covered=len(gone) + (old.covered if old else 0),
+            commitment=event.commitment,
+            sealed=event.sealed,
+        ),
+        turn_ids=turn_ids[excess:],
+        turn_id_count=session.turn_id_count - excess,
+        tool_turns=session.tool_turns - sum(turn.kind.is_tool for turn in gone),
+        size=session.size - freed + event.summary_bytes,
+    )

@@ -32,6 +32,7 @@ class StoreState:
         "channels",
         "ended",
         "first_kept",
+        "forgotten",
         "head_before_kept",
         "index",
         "opening",
@@ -51,6 +52,7 @@ class StoreState:
         self.record_bytes = 0  # of all session-state records
         self.first_kept = 1  # the log starts here ...
         self.head_before_kept = b""  # ... with this chain head before it
+        self.forgotten = False  # whether an ending was ever dropped from `ended`
         self.opening = Opening()
         self.channels: tuple[dict[Pseudonym, Session], ...] = ({}, {})
         self.where: dict[int, KeyTag] = {}  # start of each live session
@@ -113,6 +115,7 @@ class StoreState:
         self._journal.append((self._restore_ended, (tag, self.ended.pop(tag, None))))
         self.ended[tag] = ended
         while len(self.ended) > self.opening.limits.ended_keys:
+            self.forgotten = True
             oldest = next(iter(self.ended))
             self._journal.append((self._restore_ended, (oldest, self.ended.pop(oldest))))
 
@@ -180,6 +183,7 @@ class StoreState:
             self.record_bytes,
             self.first_kept,
             self.head_before_kept,
+            self.forgotten,
             self.opening,
         )
 
@@ -192,6 +196,7 @@ class StoreState:
             self.record_bytes,
             self.first_kept,
             self.head_before_kept,
+            self.forgotten,
             self.opening,
         ) = scalars
 

@@ -1,0 +1,223 @@
+"""Adding turns: idempotency, a session to add to, room for each turn, the turns themselves."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from turnfold.events import event as e
+from turnfold.events.commands import AddTurns, Entropy, TurnToAdd
+from turnfold.events.compaction import compact
+from turnfold.events.draft import Draft
+from turnfold.events.errors import SessionEnded, TurnIdConflict
+from turnfold.events.extras import encode_extras
+from turnfold.events.keys import ConversationKey, SessionId
+from turnfold.events.limits import SESSION_OVERHEAD_BYTES, TAG_BYTES, TURN_OVERHEAD_BYTES
+from turnfold.events.reasons import START_AFTER, Reason
+from turnfold.events.receipts import Receipt
+from turnfold.events.sealed import NONCE_BYTES, commit, seal
+from turnfold.events.session import KeyTag, Session, apply_turn, start_session
+from turnfold.events.state import StoreState
+from turnfold.events.turns import ActionResult
+
+TAG_DIGEST_BYTES = 16
+
+
+def add_turns(
+    draft: Draft, command: AddTurns, tag: KeyTag, entropy: Entropy
+) -> tuple[Receipt, ...]:
+    """Decide AddTurns into the draft; one receipt per turn, duplicates included.
+
+    Raises SessionEnded if `command.session` is not the key's live session, TurnIdConflict if a
+    turn id was used with other content (then no turn of the command is added).
+    """
+    session = draft.state.session(tag)
+    overdue = session is not None and session.is_overdue(draft.now.age)
+    live = None if overdue else session
+    if command.session is not None and (live is None or live.session_id != command.session):
+        raise SessionEnded(_why_ended(draft.state, tag, session if overdue else None, command))
+    candidates = [_Candidate(item) for item in command.turns]
+    _refuse_conflicts_within(candidates)
+    earlier = [_earlier(candidate, live, draft.state) for candidate in candidates]
+    if live is not None and all(earlier):
+        return tuple(Receipt(place, live.session_id, duplicate=True) for place in earlier)
+    if live is None:
+        live = _start(draft, tag, command.key, session, entropy)
+    return _append(draft, list(zip(candidates, earlier, strict=True)), live, entropy)
+
+
+class _Candidate:
+    """A turn to add and its payload as it will be sealed: extras, then text."""
+
+    __slots__ = ("extras", "text", "turn", "turn_id")
+
+    def __init__(self, item: TurnToAdd) -> None:
+        self.turn = item.turn
+        self.turn_id = item.turn_id
+        self.extras = encode_extras(item.turn)
+        self.text = item.turn.text.encode()
+
+
+# --- idempotency -----------------------------------------------------------------------
+
+
+def turn_tag(salt: bytes, turn_id: str) -> bytes:
+    """What stands for a turn id in the log: keyed by the session's salt, gone with it."""
+    return blake2b(
+        turn_id.encode(), digest_size=TAG_DIGEST_BYTES, key=salt, person=b"tf-turn-id"
+    ).digest()
+
+
+def content_tag(salt: bytes, candidate: _Candidate) -> bytes:
+    """What stands for a turn's kind, names, outcome and text, to tell a retry from a conflict."""
+    turn = candidate.turn
+    outcome = turn.outcome.value if isinstance(turn, ActionResult) else 0
+    head = bytes([turn.kind.value, outcome]) + len(candidate.extras).to_bytes(4, "little")
+    return blake2b(
+        head + candidate.extras + candidate.text,
+        digest_size=TAG_DIGEST_BYTES,
+        key=salt,
+        person=b"tf-content",
+    ).digest()
+
+
+def _earlier(candidate: _Candidate, live: Session | None, state: StoreState) -> int:
+    """The position that the turn already has in the live session, or 0. Raises TurnIdConflict."""
+    if candidate.turn_id is None or live is None or live.salt is None:
+        return 0
+    entry = state.index.get(live.start, {}).get(turn_tag(live.salt, candidate.turn_id))
+    if entry is None:
+        return 0
+    # Tags made under another rule set or limit may differ for the same input.
+    comparable = entry[1] >= state.opening.basis_since
+    if comparable and entry[0] != content_tag(live.salt, candidate):
+        raise TurnIdConflict(
+            f"a turn id of this session was used at position {entry[1]} with other content;"
+            " use a fresh turn id for a new turn"
+        )
+    return entry[1]
+
+
+def _refuse_conflicts_within(candidates: Sequence[_Candidate]) -> None:
+    seen: dict[str, bytes] = {}
+    for candidate in candidates:
+        if candidate.turn_id is not None and len(candidates) > 1:
+            tag = content_tag(b"-", candidate)
+            if seen.setdefault(candidate.turn_id, tag) != tag:
+                raise TurnIdConflict(
+                    "a turn id stands twice in one command with different content;"
+                    " use one turn id per turn"
+                )
+
+
+# --- the session --------------------------------------------------------------------------
+
+
+def _why_ended(state: StoreState, tag: KeyTag, overdue: Session | None, command: AddTurns) -> str:
+    what = f"session {command.session} is not live"
+    if overdue is not None and overdue.session_id == command.session:
+        what += f" ({Reason.EXPIRED_INACTIVITY})"
+    else:
+        ended = state.ended.get(tag)
+        if ended is not None and ended.session_id == command.session:
+            what += f" ({ended.reason})"
+    return what + "; add the turn without `session` to start a new one"
+
+
+def _start(
+    draft: Draft,
+    tag: KeyTag,
+    key: ConversationKey,
+    overdue: Session | None,
+    entropy: Entropy,
+) -> Session:
+    """Start the key's next session, after its overdue one has expired."""
+    if overdue is not None:
+        draft.expire(overdue, Reason.EXPIRED_INACTIVITY)
+        reason = Reason.STARTED_AFTER_EXPIRY
+    else:
+        reason = _start_reason(draft.state, tag)
+    draft.make_room(tag, sessions=1, size=SESSION_OVERHEAD_BYTES)
+    session_id = SessionId(entropy.take(16).hex())
+    sealed = seal(entropy.take(NONCE_BYTES), key.avatar.bytes + entropy.take(16))
+    started = e.SessionStarted(
+        **draft.common(reason),
+        session_id=session_id,
+        pseudonym=tag[0],
+        channel=key.channel,
+        commitment=commit(sealed),
+        sealed=sealed,
+    )
+    draft.add(started)
+    session = start_session(started)
+    draft.active += 1
+    draft.replace(None, session)
+    return session
+
+
+def _start_reason(state: StoreState, tag: KeyTag) -> Reason:
+    ended = state.ended.get(tag)
+    if ended is not None:
+        return START_AFTER[ended.reason]
+    if state.forgotten:
+        return Reason.STARTED_PREDECESSOR_UNKNOWN
+    return Reason.STARTED_FIRST_TURN
+
+
+# --- the turns -----------------------------------------------------------------------------
+
+
+def _append(
+    draft: Draft,
+    candidates: Sequence[tuple[_Candidate, int]],
+    session: Session,
+    entropy: Entropy,
+) -> tuple[Receipt, ...]:
+    """Add each candidate that has no earlier position (0)."""
+    receipts: list[Receipt] = []
+    in_command: dict[str, int] = {}
+    for candidate, position in candidates:
+        turn_id = candidate.turn_id
+        earlier = position or (in_command.get(turn_id, 0) if turn_id is not None else 0)
+        if earlier:
+            receipts.append(Receipt(earlier, session.session_id, duplicate=True))
+            continue
+        session = _append_turn(draft, candidate, session, entropy)
+        receipts.append(Receipt(session.last, session.session_id))
+        if turn_id is not None:
+            in_command[turn_id] = session.last
+    return tuple(receipts)
+
+
+def _append_turn(
+    draft: Draft, candidate: _Candidate, session: Session, entropy: Entropy
+) -> Session:
+    turn, extras, text = candidate.turn, candidate.extras, candidate.text
+    cost = len(extras) + len(text) + TURN_OVERHEAD_BYTES
+    if candidate.turn_id is not None:
+        cost += TAG_BYTES
+    compaction = compact(session, turn.kind, cost, draft.limits)
+    if compaction is not None:
+        session = draft.compact(session, compaction, entropy)
+    draft.make_room(session.tag, sessions=0, size=cost)
+    sealed = seal(entropy.take(NONCE_BYTES), extras + text)
+    salt = session.salt if candidate.turn_id is not None else None
+    event = e.TurnAdded(
+        position=draft.next_position,
+        at=draft.now.at,
+        age=draft.now.age,
+        reason=e.ADDED[turn.kind],
+        session=session.start,
+        text_bytes=len(text),
+        extras_bytes=len(extras),
+        commitment=commit(sealed),
+        sealed=sealed,
+        outcome=turn.outcome if isinstance(turn, ActionResult) else None,
+        truncated_from=turn.text.truncated_from or 0,
+        replaced=turn.text.replaced,
+        redactions=turn.text.redactions,
+        turn_tag=turn_tag(salt, candidate.turn_id) if salt and candidate.turn_id else None,
+        content_tag=content_tag(salt, candidate) if salt else None,
+    )
+    draft.add(event)
+    after = apply_turn(session, event, draft.limits.turn_ids_per_session)
+    draft.replace(session, after)
+    return after
