@@ -73,14 +73,23 @@ demo: $(VENV)/runtime.stamp
 
 # --- checks -----------------------------------------------------------------------------------
 
-.PHONY: lint
-lint: $(VENV)/dev.stamp
-	@echo "ruff check";     $(BIN)/ruff check --quiet
-	@echo "ruff format";    $(BIN)/ruff format --quiet --check
-	@echo "import-linter";  mkdir -p .cache; $(BIN)/lint-imports --no-logo >.cache/import-linter.txt 2>&1 \
-		|| { cat .cache/import-linter.txt; exit 1; }
-	@echo "mypy --strict";  $(BIN)/mypy --no-error-summary
-	@echo "pyright";        $(BIN)/pyright --pythonpath $(BIN)/python
+# `make -k lint` goes on after a check that fails; `make -j2 lint` uses both cores.
+.PHONY: lint ruff imports mypy pyright
+lint: ruff imports mypy pyright
+
+ruff: $(VENV)/dev.stamp
+	@echo "ruff"; $(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check
+
+# Its report of kept contracts is of interest only beside a broken one.
+imports: $(VENV)/dev.stamp
+	@echo "import-linter"; report=$$($(BIN)/lint-imports --no-logo 2>&1) \
+		|| { echo "$$report"; exit 1; }
+
+mypy: $(VENV)/dev.stamp
+	@echo "mypy --strict"; $(BIN)/mypy --no-error-summary
+
+pyright: $(VENV)/dev.stamp
+	@echo "pyright"; $(BIN)/pyright --pythonpath $(BIN)/python
 
 PYTEST = -m pytest -n $(WORKERS) --dist loadgroup
 
