@@ -114,13 +114,15 @@ def _session_compacted(state: StoreState, event: e.SessionCompacted) -> None:
     state.replace_session(new)
     state.total_bytes += new.size - old.size
     _forget_turn_ids(state, old, new)
+    through = max(event.covers)
     state.put_pending(
         PendingErasure(
             session=old.start,
             tag=old.tag,
             reason=Reason.ERASED_COMPACTED,
-            through=max(event.covers),
+            through=through,
             before=event.position,
+            kept=tuple(turn.position for turn in new.turns if turn.position < through),
         )
     )
 

@@ -118,8 +118,9 @@ class PendingErasure:
     """Text of a session that must be erased: its payloads up to position `through`.
 
     With an ended session everything goes, start and summaries included. With compaction the
-    covered turns and older summaries go (`before`: the live summary's position). With
-    `positions`, exactly those payloads go (redacted again).
+    covered turns and older summaries go (`before`: the live summary's position; `kept`: turns up
+    to `through` that weren't covered). With `positions`, exactly those payloads go (redacted
+    again: not the newest form of each).
     """
 
     session: int
@@ -128,6 +129,7 @@ class PendingErasure:
     through: int
     before: int = 0
     positions: tuple[int, ...] = ()
+    kept: tuple[int, ...] = ()
 
 
 @attrs.frozen(repr=False)
