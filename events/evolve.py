@@ -114,7 +114,8 @@ def _session_compacted(state: StoreState, event: e.SessionCompacted) -> None:
     state.replace_session(new)
     state.total_bytes += new.size - old.size
     _forget_turn_ids(state, old, new)
-    through = max(event.covers)
+    due = state.pending.get((old.start, Reason.ERASED_COMPACTED))
+    through = max(*event.covers, due.through if due else 0)
     state.put_pending(
         PendingErasure(
             session=old.start,
@@ -174,7 +175,7 @@ def _session_deleted(state: StoreState, event: e.SessionDeleted) -> None:
 def _content_erased(state: StoreState, event: e.ContentErased) -> None:
     name = (event.session, event.reason)
     pending = state.pending.get(name)
-    if pending is not None and pending.through <= event.through:
+    if pending is not None and pending.due <= event.through:
         state.drop_pending(name)
 
 

@@ -131,6 +131,11 @@ class PendingErasure:
     positions: tuple[int, ...] = ()
     kept: tuple[int, ...] = ()
 
+    @property
+    def due(self) -> int:
+        """The position whose event made it due: what its ContentErased says as `through`."""
+        return max(self.through, self.before)
+
 
 @attrs.frozen(repr=False)
 class StateRecord:

@@ -137,7 +137,7 @@ class History:
         if session.summary:
             self.gone.append(session.summary_text)
         session.summary, session.summary_text = event.position, text
-        self.pending[session.start, Reason.ERASED_COMPACTED] = max(covers)
+        self.pending[session.start, Reason.ERASED_COMPACTED] = event.position
         return self._frame(event)
 
     def end(self, key: ConversationKey, reason: Reason | None = None) -> tuple[Event, ...]:
