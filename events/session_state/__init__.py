@@ -27,6 +27,7 @@ from turnfold.events.session_state.reports import (
 )
 from turnfold.events.session_state.runtime_request import RuntimeRequest
 from turnfold.events.session_state.scope import SessionStateKey, TenantScope
+from turnfold.events.session_state.tags import lookup_tag, record_tag, scope_tag
 from turnfold.events.session_state.turn_digest import SessionTurnDigest
 
 __all__ = [
@@ -62,4 +63,7 @@ __all__ = [
     "decide_write",
     "decode_record",
     "encode_record",
+    "lookup_tag",
+    "record_tag",
+    "scope_tag",
 ]

@@ -95,7 +95,7 @@ def inspect_record(data: bytes, digest: str) -> SessionStateRecord | CorruptLabe
         return CorruptLabel.MALFORMED
     if record.encoded == data:
         return record
-    # Flags that aren't the constants end here, and previews that today's rules would redact.
+    # Flags other than the constants end here, and previews that today's rules would redact.
     changed = _previews(record) != _stored_previews(values)
     return CorruptLabel.UNREDACTED if changed else CorruptLabel.MALFORMED
 
@@ -111,7 +111,7 @@ def _decode(data: bytes) -> Fields:
 
 def _record(values: Fields) -> SessionStateRecord:
     """Raises InvalidStateRecord: every constructor checks the types and bounds of what it gets."""
-    _format, _schema, _flags, state_id, scope, profile, *lists = _fields(values, 12)
+    _format, _schema, _flags, state_id, scope, profile, *lists = _fields(values, 13)
     memory, gene, retrieval, routing, turns, traces, source = lists
     return SessionStateRecord(
         state_id=cast("str", state_id),
