@@ -115,15 +115,15 @@ def _session_compacted(state: StoreState, event: e.SessionCompacted) -> None:
     state.total_bytes += new.size - old.size
     _forget_turn_ids(state, old, new)
     due = state.pending.get((old.start, Reason.ERASED_COMPACTED))
-    through = max(*event.covers, due.through if due else 0)
+    covered = max(*event.covers, due.covered if due else 0)
     state.put_pending(
         PendingErasure(
             session=old.start,
             tag=old.tag,
             reason=Reason.ERASED_COMPACTED,
-            through=through,
-            before=event.position,
-            kept=tuple(turn.position for turn in new.turns if turn.position < through),
+            through=event.position,
+            covered=covered,
+            kept=tuple(turn.position for turn in new.turns if turn.position < covered),
         )
     )
 
@@ -175,7 +175,7 @@ def _session_deleted(state: StoreState, event: e.SessionDeleted) -> None:
 def _content_erased(state: StoreState, event: e.ContentErased) -> None:
     name = (event.session, event.reason)
     pending = state.pending.get(name)
-    if pending is not None and pending.due <= event.through:
+    if pending is not None and pending.through <= event.through:
         state.drop_pending(name)
 
 

@@ -284,7 +284,7 @@ class _Restoration:
             tag=key_tag(fields[1], fields[2], or_none=True),
             reason=reason_in(fields[3], _ERASED),
             through=self._position(fields[4], low=0),
-            before=self._position(fields[5], low=0),
+            covered=self._position(fields[5], low=0),
             positions=tuple(self._position(position) for position in array(fields[6])),
             kept=tuple(self._position(position) for position in array(fields[7])),
         )

@@ -115,26 +115,20 @@ class EndedSession:
 
 @attrs.frozen
 class PendingErasure:
-    """Text of a session that must be erased: its payloads up to position `through`.
+    """Text of a session that must be erased; `through` is the position that made it due.
 
-    With an ended session everything goes, start and summaries included. With compaction the
-    covered turns and older summaries go (`before`: the live summary's position; `kept`: turns up
-    to `through` that weren't covered). With `positions`, exactly those payloads go (redacted
-    again: not the newest form of each).
+    With an ended session everything goes, start and summaries included. With compaction the turns
+    up to `covered` go, except those `kept`, and the summaries before `through`. With `positions`,
+    exactly those payloads go (redacted again: all but the newest form of each).
     """
 
     session: int
     tag: KeyTag
     reason: Reason  # an ERASED_* reason
     through: int
-    before: int = 0
+    covered: int = 0
     positions: tuple[int, ...] = ()
     kept: tuple[int, ...] = ()
-
-    @property
-    def due(self) -> int:
-        """The position whose event made it due: what its ContentErased says as `through`."""
-        return max(self.through, self.before)
 
 
 @attrs.frozen(repr=False)

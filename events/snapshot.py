@@ -226,7 +226,7 @@ def _pending_item(pending: PendingErasure) -> Item:
         pending.tag[1],
         REASON_CODES[pending.reason],
         pending.through,
-        pending.before,
+        pending.covered,
         pending.positions,
         pending.kept,
     )
