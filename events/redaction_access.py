@@ -4,6 +4,7 @@ import re
 
 from turnfold.events.redaction_rule import NOT_MASK, Rule, value_is
 from turnfold.events.redaction_shapes import (
+    JUDGED_MAX,
     UUID,
     UUID_OR_HEX,
     decoded_text,
@@ -129,6 +130,7 @@ PEM_RULES = (
 
 
 def _credential(value: str) -> bool:
+    value = value[:JUDGED_MAX]
     return is_secretlike(value, 8) or is_random(value)
 
 
@@ -213,7 +215,7 @@ HEADER_RULES = (
             rf"(?P<v>[^\s;\"'&{NOT_MASK}]{{12,256}}+)",
             AI,
         ),
-        accept=value_is(lambda value: is_secretlike(value, 12)),
+        accept=value_is(lambda value: is_secretlike(value[:JUDGED_MAX], 12)),
     ),
 )
 

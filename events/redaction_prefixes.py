@@ -8,7 +8,7 @@ the rest, least length of the rest. Prefixes are matched in their exact case at 
 import re
 
 from turnfold.events.redaction_rule import Accept, Rule
-from turnfold.events.redaction_shapes import shape
+from turnfold.events.redaction_shapes import JUDGED_MAX, VALUE_MAX, shape
 
 ALPHABETS = {
     "h": "0-9a-fA-F",
@@ -65,7 +65,7 @@ def _pattern(prefix: str, alphabet: str, least: int) -> re.Pattern[str]:
     letters = ALPHABETS[alphabet]
     gap = " ?" if prefix == "FlyV1" else ""
     return re.compile(
-        rf"(?<![A-Za-z0-9]){re.escape(prefix)}{gap}[{letters}]{{{least},}}+", re.ASCII
+        rf"(?<![A-Za-z0-9]){re.escape(prefix)}{gap}[{letters}]{{{least},{VALUE_MAX}}}+", re.ASCII
     )
 
 
@@ -75,7 +75,7 @@ def _accept(prefix: str, alphabet: str) -> Accept | None:
         return None
 
     def accept(match: re.Match[str]) -> bool:
-        found = shape(match.group()[len(prefix) :])
+        found = shape(match.group()[len(prefix) :][:JUDGED_MAX])
         random = found.changes >= 0.25 * found.size
         return found.changes >= 4 and (found.digits > 1 or random)
 
@@ -100,6 +100,7 @@ PREFIX_RULES: tuple[Rule, ...] = tuple(
         accept=_accept(prefix, alphabet),
         word=_MIN_WORD,
         wrapped=True,
+        attached=prefix not in ("oauth:", "FlyV1"),
     )
     for prefix, alphabet, least in _rows()
 )

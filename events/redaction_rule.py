@@ -53,6 +53,7 @@ class Rule:
         digits: the same for the number of ASCII digits in the text.
         needs: a literal without which a rule that searches the whole text isn't tried.
         wrapped: the rule also sees the view of joined lines.
+        attached: the cue is the start of that run, not merely somewhere in the text.
         before: how many characters before its cue the pattern begins.
     """
 
@@ -65,6 +66,7 @@ class Rule:
     digits: int = 0
     needs: str = ""
     wrapped: bool = False
+    attached: bool = False
     before: int = 0
     group: str | int = attrs.field(init=False)
 

@@ -4,11 +4,12 @@ Most chat holds no secret, and most of it can be told so in a few microseconds: 
 long run, no digits. What the screen can't rule out is searched.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from turnfold.events.redaction_rule import Rule
 
-WORD_PROBED = 12
+WORD_PROBED = 10
 """Runs shorter than this aren't measured."""
 
 LONG_WORD = 16
@@ -16,6 +17,7 @@ LONG_WORD = 16
 
 TOKEN_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=.~%"
 
+_LONG_RUN = re.compile(rf"[A-Za-z0-9_\-+/=.~%]{{{LONG_WORD},}}+", re.ASCII)
 _RUNS = bytes(ord("a") if byte in TOKEN_LETTERS else ord(" ") for byte in range(256))
 _PROBE = b"a" * WORD_PROBED
 _BLANKS = bytes(ord(" ") if chr(byte).isspace() else ord("a") for byte in range(128)) + b"a" * 128
@@ -42,6 +44,10 @@ class Screen:
         runs = raw.translate(_RUNS)
         self.longest = max(map(len, runs.split())) if _PROBE in runs else 0
         self.digits = len(raw.translate(None, _NO_DIGITS))
+
+    def long_runs(self) -> str:
+        """The different long runs of the text, in lower case."""
+        return " ".join(dict.fromkeys(_LONG_RUN.findall(self.low)))
 
     def may_be_spaced(self) -> bool:
         """Whether six single characters in a row stand apart."""
@@ -70,9 +76,8 @@ class CueTable:
             groups.setdefault(separator, []).append((cue, tuple(found)))
         self._groups = tuple(groups.items())
 
-    def present(self, screen: Screen) -> Iterator[tuple[str, tuple[Rule, ...]]]:
-        """The cues that stand in the text, with their rules."""
-        low = screen.low
+    def present(self, low: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
+        """The cues that stand in `low`, with their rules."""
         for separator, cues in self._groups:
             if separator in low:
                 for found in [entry for entry in cues if entry[0] in low]:

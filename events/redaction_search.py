@@ -19,10 +19,11 @@ from turnfold.events.redaction_access import (
     HEADER_RULES,
     PEM_RULES,
 )
+from turnfold.events.redaction_names import NAME_RULES
 from turnfold.events.redaction_prefixes import PREFIX_RULES
 from turnfold.events.redaction_rule import NOT_MASK, PLACEHOLDER, PRIORITY, Rule, Span
 from turnfold.events.redaction_screen import LONG_WORD, CueTable, Screen
-from turnfold.events.redaction_tokens import NAME_RULES, RUN_RULES, continues_token
+from turnfold.events.redaction_tokens import RUN_RULES, continues_token
 from turnfold.events.redaction_urls import url_spans
 from turnfold.events.redaction_views import (
     MASK,
@@ -54,8 +55,9 @@ _URL_LETTERS = frozenset(
 _RUN = re.compile(rf"[^\s{NOT_MASK}\"'`,;<>(){{}}]*+")
 
 _SHORT_CUES = CueTable(rule for rule in RULES if rule.word < LONG_WORD)
-_LONG_CUES = CueTable(rule for rule in RULES if rule.word >= LONG_WORD)
-_WRAPPED_CUES = CueTable(rule for rule in RULES if rule.wrapped)
+_LONG_CUES = CueTable(rule for rule in RULES if rule.word >= LONG_WORD and not rule.attached)
+_WRAPPED_CUES = CueTable(rule for rule in RULES if rule.wrapped and not rule.attached)
+_ATTACHED_CUES = CueTable(rule for rule in RULES if rule.attached)
 _WHOLE = tuple(rule for rule in RULES if not rule.cues)
 _WRAPPED_WHOLE = tuple(rule for rule in _WHOLE if rule.wrapped)
 
@@ -100,19 +102,21 @@ class _Scan:
         """Everything that is found in the text."""
         if "://" in self._low:
             yield from url_spans(self._text)
-        yield from self._at_cues(_SHORT_CUES)
+        yield from self._at_cues(_SHORT_CUES, self._low)
         yield from self._passwords()
         if self._screen.longest >= LONG_WORD:
-            yield from self._at_cues(_LONG_CUES)
+            yield from self._at_cues(_LONG_CUES, self._low)
+            yield from self._at_cues(_ATTACHED_CUES, self._screen.long_runs())
         yield from self._whole(_WHOLE)
 
     def wrapped_spans(self) -> Iterator[Span]:
         """What is found of tokens that were wrapped, in a view of joined lines."""
-        yield from self._at_cues(_WRAPPED_CUES)
+        yield from self._at_cues(_WRAPPED_CUES, self._low)
+        yield from self._at_cues(_ATTACHED_CUES, self._screen.long_runs())
         yield from self._whole(_WRAPPED_WHOLE)
 
-    def _at_cues(self, table: CueTable) -> Iterator[Span]:
-        for cue, listed in table.present(self._screen):
+    def _at_cues(self, table: CueTable, where: str) -> Iterator[Span]:
+        for cue, listed in table.present(where):
             rules = [rule for rule in listed if self._screen.allows(rule)]
             at = self._low.find(cue) if rules else -1
             while at >= 0:

@@ -12,6 +12,9 @@ from typing import NamedTuple
 VALUE_MAX = 256
 """Longest value, in characters, that a rule looks at; the run behind it goes with it."""
 
+JUDGED_MAX = 64
+"""The start of a value, in characters, that tells whether it looks random."""
+
 UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
 UUID_OR_HEX = rf"(?:{UUID}|[0-9A-Fa-f]{{32}})"
 

@@ -152,7 +152,7 @@ def url_spans(text: str) -> Iterator[Span]:
     at = text.find("://")
     while at >= 0:
         scheme = _SCHEME.search(text, max(0, at - 21), at)
-        rest = _REST.match(text, at + 3)
+        rest = _REST.match(text, at + 3) if scheme is not None else None
         if scheme is None or rest is None:
             at = text.find("://", at + 3)
             continue
