@@ -72,6 +72,7 @@ class StoredPart:
     offset: int
     length: int
     commitment: bytes
+    summary: bool = False
 
 
 def pack_block(items: Sequence[tuple[Any, ...]]) -> bytes:
@@ -227,9 +228,12 @@ def stored_parts(skeleton: bytes) -> Iterator[StoredPart]:
     counts = header_counts(items.next(HEADER_FIELDS))
     offset = 0
 
-    def part(session: int, position: Any, length: int, commitment: Any) -> StoredPart:
+    def part(
+        session: int, position: Any, length: int, commitment: Any, *, summary: bool = False
+    ) -> StoredPart:
         nonlocal offset
-        found = StoredPart(session, integer(position), offset, length, byte_string(commitment, 16))
+        digest = byte_string(commitment, ID_BYTES)
+        found = StoredPart(session, integer(position), offset, length, digest, summary)
         offset += length
         return found
 
@@ -239,7 +243,7 @@ def stored_parts(skeleton: bytes) -> Iterator[StoredPart]:
         yield part(start, start, STARTED_SEALED_BYTES, fields[7])
         if fields[8] is not None:
             summary = array(fields[8], SUMMARY_FIELDS)
-            yield part(start, summary[0], integer(summary[5]), summary[4])
+            yield part(start, summary[0], integer(summary[5]), summary[4], summary=True)
         for _ in range(integer(fields[9], CEILING["turns_per_session"])):
             turn = items.next(TURN_FIELDS)
             length = NONCE_BYTES + integer(turn[4]) + integer(turn[5])

@@ -1,0 +1,136 @@
+"""Which sealed payloads a pending erasure means: in the log, event by event, and in a generation.
+
+A payload may lie in the log once as a turn's or summary's own and again for each time it was
+redacted; a generation holds the form that was the newest at its position.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+import attrs
+
+from turnfold.events.event import (
+    Event,
+    SessionCompacted,
+    SessionStarted,
+    SessionStateRecorded,
+    TurnAdded,
+    TurnRedacted,
+)
+from turnfold.events.session import PendingErasure
+from turnfold.events.skeleton import StoredPart
+
+Place = TypeVar("Place")
+"""How the caller names a place in a file."""
+
+
+@attrs.frozen
+class SealedAt(Generic[Place]):
+    """A sealed payload of the log: whose text it is (a turn's or a summary's position), where."""
+
+    target: int
+    place: Place
+    commitment: bytes
+
+
+class ErasurePlan(Generic[Place]):
+    """Finds the payloads of all these pending erasures in one pass over the log.
+
+    Give every event from `first` to `last` in order to `in_event`, then ask `in_generation`.
+    """
+
+    def __init__(self, pending: Iterable[PendingErasure]) -> None:
+        self._by_session: dict[int, list[PendingErasure]] = {}
+        for item in pending:
+            self._by_session.setdefault(item.session, []).append(item)
+        self._summaries: set[int] = set()
+        self._newest: dict[int, SealedAt[Place]] = {}  # of texts that were redacted again
+        self._redacted = {
+            position
+            for items in self._by_session.values()
+            for item in items
+            for position in item.positions
+        }
+
+    @property
+    def first(self) -> int:
+        """The lowest position that may hold such a payload; 0 if nothing is pending."""
+        return min(self._by_session, default=0)
+
+    @property
+    def last(self) -> int:
+        """The highest position that may hold such a payload."""
+        return max(
+            (item.through for items in self._by_session.values() for item in items), default=0
+        )
+
+    def concerns(self, event: Event) -> bool:
+        """Whether the event's session has a pending erasure: others need not be given."""
+        return _session_of(event) in self._by_session
+
+    def in_event(
+        self, event: Event, sealed: Sequence[SealedAt[Place]]
+    ) -> Iterator[tuple[PendingErasure, Place]]:
+        """The places to be zeroed, each with the erasure that asks for it.
+
+        `sealed` are the event's payloads in order.
+        """
+        if isinstance(event, SessionCompacted):
+            self._summaries.add(event.position)
+        for part in sealed:
+            before = self._newest.get(part.target)
+            for item in self._by_session.get(_session_of(event), ()):
+                if event.position > item.through:
+                    continue
+                if part.target in item.positions:
+                    if isinstance(event, SessionStateRecorded):
+                        yield item, part.place
+                    elif before is not None:
+                        yield item, before.place
+                elif not item.positions and self._is_gone(item, part.target):
+                    yield item, part.place
+            if part.target in self._redacted:
+                self._newest[part.target] = part
+
+    def in_generation(self, part: StoredPart) -> PendingErasure | None:
+        """The erasure that a generation's sealed part must be zeroed for, if any."""
+        for item in self._by_session.get(part.session or part.position, ()):
+            if not item.positions:
+                gone = part.session != 0 and self._is_gone(item, part.position, part.summary)
+            elif part.session == 0:
+                gone = True
+            else:
+                newest = self._newest.get(part.position)
+                gone = (
+                    part.position in item.positions
+                    and newest is not None
+                    and newest.commitment != part.commitment
+                )
+            if gone:
+                return item
+        return None
+
+    def _is_gone(self, item: PendingErasure, target: int, summary: bool | None = None) -> bool:
+        if not item.covered:  # the session has ended
+            return True
+        if target in self._summaries if summary is None else summary:
+            return target < item.through
+        return item.session < target <= item.covered and target not in item.kept
+
+
+def sealed_targets(event: Event) -> tuple[tuple[int, bytes], ...]:
+    """(target, commitment) of each sealed payload of an event, in the order of its payload."""
+    if isinstance(event, TurnRedacted):
+        return tuple((part.position, part.commitment) for part in event.parts)
+    if isinstance(event, TurnAdded | SessionStarted | SessionCompacted | SessionStateRecorded):
+        return ((event.position, event.commitment),)
+    return ()
+
+
+def _session_of(event: Event) -> int:
+    """The session an event belongs to; a session-state record is one by itself, 0 is none."""
+    if isinstance(event, TurnAdded | SessionCompacted | TurnRedacted):
+        return event.session
+    if isinstance(event, SessionStarted | SessionStateRecorded):
+        return event.position
+    return 0
