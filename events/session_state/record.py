@@ -6,7 +6,7 @@ the right to write.
 """
 
 from collections.abc import Iterable
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, TypeVar, cast
 
 import attrs
 
@@ -30,6 +30,8 @@ from turnfold.events.session_state.digest import DigestKey, keyed_digest_problem
 from turnfold.events.session_state.profile import SessionRuntimeProfile
 from turnfold.events.session_state.scope import SessionStateKey, TenantScope, id_problem
 from turnfold.events.session_state.turn_digest import SessionTurnDigest
+
+Item = TypeVar("Item")
 
 FORMAT: Final = "turnfold.session_state"
 SCHEMA: Final = 1
@@ -121,12 +123,12 @@ class SessionStateRecord:
             state_id=state_id,
             scope=scope,
             profile=profile,
-            memory_anchors=tuple(memory_anchors),
-            gene_anchors=tuple(gene_anchors),
-            retrieval_evidence=tuple(retrieval_evidence),
-            routing_evidence=tuple(routing_evidence),
-            turns=tuple(turns),
-            source_trace_ids=tuple(source_trace_ids),
+            memory_anchors=_listed(memory_anchors),
+            gene_anchors=_listed(gene_anchors),
+            retrieval_evidence=_listed(retrieval_evidence),
+            routing_evidence=_listed(routing_evidence),
+            turns=_listed(turns),
+            source_trace_ids=_listed(source_trace_ids),
         )
 
     @classmethod
@@ -154,14 +156,19 @@ class SessionStateRecord:
             state_id=state_id_of(key, digest_key) if state_id is None else state_id,
             scope=scope,
             profile=profile,
-            memory_anchors=tuple(memory_anchors),
-            gene_anchors=tuple(gene_anchors),
-            retrieval_evidence=tuple(retrieval_evidence),
-            routing_evidence=tuple(routing_evidence),
+            memory_anchors=_listed(memory_anchors),
+            gene_anchors=_listed(gene_anchors),
+            retrieval_evidence=_listed(retrieval_evidence),
+            routing_evidence=_listed(routing_evidence),
             turns=turn_digests(events, scope=scope, key=digest_key),
-            source_trace_ids=tuple(source_trace_ids),
+            source_trace_ids=_listed(source_trace_ids),
             derived_from=derived_from(key, digest_key),
         )
+
+
+def _listed(items: Iterable[Item]) -> tuple[Item, ...]:
+    # What is no list at all stays as it is, to be refused with everything else that is wrong.
+    return tuple(items) if hasattr(items, "__iter__") else cast("tuple[Item, ...]", items)
 
 
 def _check_heads(record: SessionStateRecord, problems: Problems) -> None:

@@ -73,13 +73,14 @@ def test_every_differing_part_is_a_blocker(
     assert decision.reasons == (("state.cross_tenant",) if expected else ("state.allowed",))
 
 
-@given(ids, st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]))
-def test_another_unicode_form_of_an_id_is_itself_or_refused(name: str, form: str) -> None:
+@given(ids)
+def test_another_unicode_form_of_an_id_is_itself_or_refused(name: str) -> None:
     wide = "".join(chr(ord(character) + 0xFEE0) for character in name)
     assert unicodedata.normalize("NFKC", wide) == name
     with pytest.raises(InvalidStateRecord):
         TenantScope(wide, "workspace", "session")
-    assert unicodedata.normalize(form, name) == name
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert unicodedata.normalize(form, name) == name
 
 
 @given(st.lists(scopes, min_size=2, max_size=6, unique=True), ids)
@@ -182,7 +183,7 @@ def test_a_foreign_record_is_rejected_before_any_input_is_returned() -> None:
         assert full.rejected
         assert full.blocked_reasons == ("state.cross_tenant",)
         assert full.retrieval_inputs == full.routing_inputs == full.gene_inputs == ()
-        assert full.profile is full.scope is full.state_digest is None
+        assert [full.profile, full.scope, full.state_digest] == [None, None, None]
 
 
 @given(scopes, scopes, st.sampled_from(GateAction))

@@ -1,7 +1,7 @@
 """Every value refuses what breaks a rule, names all of it, and changes nothing it takes."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -172,7 +172,7 @@ def test_a_long_list_of_problems_keeps_the_message_short() -> None:
 
 
 def test_of_a_profile_only_the_task_is_required() -> None:
-    profile = SessionRuntimeProfile("long_document")  # type: ignore[arg-type]  # a name is taken too
+    profile = SessionRuntimeProfile("long_document")
     assert profile == SessionRuntimeProfile(TaskProfile.LONG_DOCUMENT)
     assert profile.values() == ("long_document", None, None, None, None, False, None)
 
@@ -204,11 +204,12 @@ def test_each_slot_takes_its_own_kinds_of_anchor(slot: str, fitting: set[str]) -
 
 @pytest.mark.parametrize("slot", ["memory_anchors", "turns", "source_trace_ids"])
 def test_lists_are_bounded(slot: str) -> None:
-    items: list[object] = {
+    lists: dict[str, list[Any]] = {
         "memory_anchors": [SessionStateAnchor("memory_chain", f"m-{n}", SHA) for n in range(257)],
         "turns": [attrs.evolve(turn(), turn_id=f"turn-{n}") for n in range(4097)],
         "source_trace_ids": [f"trace-{n}" for n in range(257)],
-    }[slot]
+    }
+    items = lists[slot]
     assert len(getattr(record(**{slot: items[:-1]}), slot)) == len(items) - 1
     assert blockers_of(record, **{slot: items}) == [Blocker.TOO_MANY]
 
@@ -358,7 +359,7 @@ def test_no_input_changes_a_flag(flag: str) -> None:
     with pytest.raises(TypeError):
         record(**{flag: True})
     with pytest.raises(TypeError):
-        attrs.evolve(made, **{flag: True})
+        attrs.evolve(made, **cast("Any", {flag: True}))
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         setattr(made, flag, True)
     with pytest.raises(AttributeError):
