@@ -109,6 +109,10 @@ class StorePathError(StorageError):
     """The storage path is missing, not a directory, not writable or not a store."""
 
 
+class DiskFull(StorageError):
+    """The disk or the quota is full; free space and try again."""
+
+
 class StoreLocked(StorageError):
     """Another process (or another store object of this one) owns the store."""
 
