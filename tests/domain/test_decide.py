@@ -1,6 +1,6 @@
 """decide and evolve together: limits after every event, idempotency, endings, eviction order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -308,16 +308,39 @@ def test_a_handle_from_before_is_refused_with_the_reason() -> None:
     assert len(run.events) == count + 2
 
 
+def expire(run: Run) -> None:
+    """An operator ends the session."""
+    run.do(ExpireSession(PUBLIC))
+
+
+def delete(run: Run) -> None:
+    """An operator deletes the key."""
+    run.do(DeleteKey(PUBLIC))
+
+
+def grow_old(run: Run) -> None:
+    """Half an hour passes."""
+    run.wait(1800)
+
+
+def crowd_out(run: Run) -> None:
+    """More keys than sessions."""
+    for key in KEYS[2:6]:
+        run.say(key)
+
+
 @pytest.mark.parametrize(
     ("end", "reason"),
     [
-        (lambda run: run.do(ExpireSession(PUBLIC)), Reason.STARTED_AFTER_EXPIRY),
-        (lambda run: run.do(DeleteKey(PUBLIC)), Reason.STARTED_AFTER_DELETION),
-        (lambda run: run.wait(1800), Reason.STARTED_AFTER_EXPIRY),
-        (lambda run: [run.say(key) for key in KEYS[2:6]], Reason.STARTED_AFTER_EVICTION),
+        (expire, Reason.STARTED_AFTER_EXPIRY),
+        (delete, Reason.STARTED_AFTER_DELETION),
+        (grow_old, Reason.STARTED_AFTER_EXPIRY),
+        (crowd_out, Reason.STARTED_AFTER_EVICTION),
     ],
 )
-def test_a_new_session_says_why_the_one_before_ended(end: Any, reason: Reason) -> None:
+def test_a_new_session_says_why_the_one_before_ended(
+    end: Callable[[Run], None], reason: Reason
+) -> None:
     """After expiry, deletion, eviction."""
     run = Run()
     run.say(PUBLIC)
