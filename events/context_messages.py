@@ -1,0 +1,138 @@
+"""The messages of a context, turn by turn: who says what, in which frame."""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Final, Literal, NamedTuple
+
+from turnfold.events.event import TurnAdded
+from turnfold.events.extras import decode_extras
+from turnfold.events.reasons import Reason
+from turnfold.events.sealed import NONCE_BYTES
+from turnfold.events.session import Summary
+from turnfold.events.summary_body import assemble, lost_body, render
+from turnfold.events.summary_facts import decode
+from turnfold.events.turns import Kind
+from turnfold.events.untrusted import (
+    TRUSTED,
+    UNTRUSTED,
+    Field,
+    block,
+    named_record,
+    payload,
+    record,
+)
+
+Speaker = Literal["user", "assistant"]
+_NEW_SESSION: Final = (
+    "Stated by the conversation store. This conversation is new and nothing said before it is"
+    " known: do not assume or invent an earlier one."
+)
+
+
+class PreviousEnd(StrEnum):
+    """How the session before this one ended."""
+
+    EXPIRED = "expired"
+    EVICTED = "evicted"
+    DELETED = "deleted"
+    LOST = "lost"
+    UNKNOWN = "unknown"
+
+
+# A tuple, because a context holds hundreds: 0.3 us each instead of 1.4 for a frozen attrs class.
+class ContextMessage(NamedTuple):
+    """One message. `trusted` follows from the kind of turn; `positions` are of what it shows."""
+
+    role: Speaker
+    content: str
+    trusted: bool
+    positions: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"ContextMessage({self.role}, {len(self.content)} characters)"
+
+
+class Frame(NamedTuple):
+    """What the ids of blocks are made from: the store's secret and the session."""
+
+    secret: bytes
+    scope: str
+
+    def message(self, line: str, *, trusted: bool, position: int | None) -> ContextMessage:
+        """A user message that is one block with this payload."""
+        content = block(line, secret=self.secret, scope=self.scope)
+        return ContextMessage("user", content, trusted, () if position is None else (position,))
+
+
+def notice_message(previous: PreviousEnd | None, frame: Frame) -> ContextMessage:
+    """Tells the model that nothing came before, so that it invents no past."""
+    ended = "null" if previous is None else f'"{previous}"'
+    body = f'"kind":"session","fresh":true,"previous_ended":{ended},"records":[]'
+    return frame.message(payload(TRUSTED, body, _NEW_SESSION), trusted=True, position=None)
+
+
+def summary_message(summary: Summary, frame: Frame) -> ContextMessage:
+    """The summary, or how many turns it stood for if it can't be read. Raises CorruptData."""
+    if isinstance(summary.sealed, bytes):
+        line = assemble(*render(decode(summary.sealed[NONCE_BYTES:])))
+    else:
+        line = lost_body(summary.covered)
+    return frame.message(line, trusted=False, position=summary.position)
+
+
+def turn_messages(
+    turns: Iterable[TurnAdded], frame: Frame, cut: Callable[[str], str] | None = None
+) -> list[ContextMessage | None]:
+    """One message for each turn; None for a turn that says nothing.
+
+    `cut` shortens each text. Raises CorruptData if names or ids are malformed.
+    """
+    messages: list[ContextMessage | None] = []
+    opened: set[str] = set()
+    for turn in turns:
+        reason, size, sealed = turn.reason, turn.text_bytes, turn.sealed
+        spoken = reason is Reason.ADDED_AVATAR or reason is Reason.ADDED_AGENT
+        if not (size and spoken and isinstance(sealed, bytes)):
+            messages.append(_framed(turn, frame, opened, cut))
+            continue
+        text = str(sealed[-size:], "utf-8")  # TurnAdded.text, inline: once per turn of a context
+        if cut is not None:
+            text = cut(text)
+        if reason is Reason.ADDED_AVATAR:
+            messages.append(ContextMessage("user", text, False, (turn.position,)))
+            continue
+        if turn.extras_bytes:
+            opened.update(decode_extras(Kind.AGENT, turn.extras).call_ids)
+        messages.append(ContextMessage("assistant", text, True, (turn.position,)))
+    return messages
+
+
+def _framed(
+    turn: TurnAdded, frame: Frame, opened: set[str], cut: Callable[[str], str] | None
+) -> ContextMessage | None:
+    """A block for whatever isn't a text that somebody said. Adds the calls it opens."""
+    kind, text = turn.kind, turn.text
+    about: list[Field] = [("position", turn.position), ("kind", kind.name.lower())]
+    if turn.outcome is not None:
+        about += (("outcome", turn.outcome.label), ("outcome_trust", TRUSTED))
+    extras = decode_extras(kind, turn.extras)
+    trusted = kind is Kind.AGENT and text is not None
+    about.append(("trust", TRUSTED if trusted else UNTRUSTED))
+    if text is None:
+        shown = record([*about, ("lost_bytes", turn.text_bytes)])
+    elif extras.name is not None:
+        about += [("call_id", call_id) for call_id in extras.call_ids if call_id in opened]
+        if turn.redactions:
+            about.append(("redactions", sum(count for _, count in turn.redactions)))
+        if turn.truncated_from:
+            about.append(("truncated_from", turn.truncated_from))
+        label = "tool" if kind is Kind.TOOL else "action"
+        shown = named_record(label, extras.name, about, text if cut is None else cut(text))
+    elif extras.call_ids:
+        opened.update(extras.call_ids)
+        shown = record([*about, ("call_ids", extras.call_ids)])
+    else:
+        return None
+    trust = TRUSTED if trusted else UNTRUSTED
+    line = payload(trust, f'"records":[{shown}]')
+    return frame.message(line, trusted=trusted, position=turn.position)

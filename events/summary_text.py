@@ -1,0 +1,79 @@
+"""Which words of a turn are worth quoting, and whether they may be quoted at all.
+
+Scores are integers that depend on the words alone, not on the turns around them, so that excerpts
+from summaries made at different times can be compared. Nothing here depends on locale, hash seed
+or Unicode tables.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from turnfold.events.redaction import clip, redact
+from turnfold.events.summary_facts import EXCERPT_BYTES_MAX
+from turnfold.events.turns import Kind
+
+_READ_CHARS: Final = 4096  # of one turn: a long text is quoted from its beginning
+_SENTENCES_READ: Final = 24
+SENTENCES_QUOTED: Final = 3  # candidates of one turn, so that none fills a summary alone
+# Longer than any excerpt by more than a placeholder: the cut can't leave half a placeholder in it.
+_SENTENCE_CHARS: Final = EXCERPT_BYTES_MAX + 64
+_UNITS_MIN: Final = 2
+_UNITS_MAX: Final = 16
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[ \t]+|(?<=[。！？])|\n+")  # noqa: RUF001  # CJK stops
+_NUMBER = re.compile(r"[0-9]")
+_CUE = re.compile(
+    r"\b(?:will|promised?|agreed?|deal|tomorrow|today|tonight|meet|owed?|owes|paid|pay|must"
+    r"|deadline|name is|lives? (?:in|at)|birthday|wants?|needs?|cancel(?:led)?|moved?|born"
+    r"|prefers?|remember|never|always)\b|L\$",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def sentences(text: str, kind: Kind) -> list[tuple[int, str]]:
+    """(score, sentence) of the sentences of a text that are worth most, verbatim."""
+    found: dict[str, int] = {}
+    for sentence in _split(text[:_READ_CHARS]):
+        units = _units(sentence)
+        if units >= _UNITS_MIN:
+            found[sentence] = _score(sentence, units, kind)
+    best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return [(score, sentence) for sentence, score in best[:SENTENCES_QUOTED]]
+
+
+def _split(text: str) -> Iterator[str]:
+    for sentence in _SENTENCE_END.split(text, maxsplit=_SENTENCES_READ)[:_SENTENCES_READ]:
+        yield sentence.strip(" \t\n")[:_SENTENCE_CHARS]
+
+
+def _units(sentence: str) -> int:
+    """Roughly the words that say something, also where a script puts no blanks between words."""
+    words = {word for word in sentence.split(" ") if len(word) > 3}
+    wide = sum(1 for char in sentence if char >= "\u2e80") if not sentence.isascii() else 0
+    return min(len(words) + wide // 2, _UNITS_MAX)
+
+
+def _score(sentence: str, units: int, kind: Kind) -> int:
+    score = 8 * units
+    if _NUMBER.search(sentence):
+        score += 60
+    if _CUE.search(sentence):
+        score += 80
+    if sentence.endswith(("?", "？")):  # noqa: RUF001  # CJK question mark
+        score += 40
+    if kind is Kind.AGENT:
+        score += 50
+    return score
+
+
+def quoted(text: str, bytes_max: int) -> str | None:
+    """The start of `text` within the bytes, or None if it looks like a secret on its own.
+
+    A part of a clean text can look like one, because what explained it is gone.
+    """
+    alone = redact(text)
+    if alone != text:
+        return None
+    start = clip(alone, bytes_max)
+    return str(start) if text.startswith(start) else None
