@@ -1,0 +1,271 @@
+"""AsyncConversationStore: the store for asyncio. No method blocks the loop."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+import pykka
+
+from turnfold.actors.bootstrap import EntropySource, start_store
+from turnfold.actors.clock import Clock
+from turnfold.actors.config import Config
+from turnfold.actors.messages import (
+    METADATA_PAGE,
+    AddTurn,
+    AddTurns,
+    Flush,
+    Flushed,
+    Sync,
+    Synced,
+)
+from turnfold.actors.pump import Item
+from turnfold.actors.refs import AsyncStoreRef
+from turnfold.actors.stats import Stats
+from turnfold.actors.subscriber import Factory
+from turnfold.actors.subscription import Subscription
+from turnfold.actors.supervisor import Supervisor
+from turnfold.events.commands import DeleteKey, ExpireSession, TurnToAdd
+from turnfold.events.context import Context
+from turnfold.events.errors import StoreClosed
+from turnfold.events.keys import ConversationKey, SessionId
+from turnfold.events.metadata import MetadataPage
+from turnfold.events.reasons import Reason
+from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
+from turnfold.events.turns import Turn
+
+# Reads of more than this go to a thread; below it they take a few milliseconds at most.
+INLINE_BYTES_MAX: Final = 512 * 1024
+INLINE_SESSIONS_MAX: Final = 4096
+
+T = TypeVar("T")
+
+
+class AsyncConversationStore:
+    """The same as ConversationStore with awaitable methods; `async with` opens and closes it.
+
+    Cancelling a task that adds a turn leaves the turn whole or absent. `timeout` is in seconds;
+    when it is over, StoreBusy is raised and the command may still be carried out.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        clock: Clock | None = None,
+        entropy: EntropySource | None = None,
+    ) -> None:
+        """Nothing is opened yet: `async with` or `await store.open()` does that."""
+        self._start = lambda: start_store(config or Config(), clock=clock, entropy=entropy)
+        self._running: Supervisor | None = None
+        self._ref: AsyncStoreRef | None = None
+
+    @classmethod
+    def from_config(
+        cls,
+        config: Config,
+        *,
+        clock: Clock | None = None,
+        entropy: EntropySource | None = None,
+    ) -> Self:
+        """The same as the constructor."""
+        return cls(config, clock=clock, entropy=entropy)
+
+    # --- opening and closing ---------------------------------------------------------------
+
+    async def open(self) -> Self:
+        """Open the store in a thread of its own. Raises as ConversationStore does.
+
+        If the task is cancelled meanwhile, the store is closed again.
+        """
+        if self._running is None:
+            running = await _in_thread(self._start, undo=Supervisor.close)
+            self._running = running
+            self._ref = AsyncStoreRef(running.door, running.reads, running.stats)
+        return self
+
+    async def close(self) -> None:
+        """Flush and close in a thread of its own; goes on if the task is cancelled."""
+        if self._running is not None:
+            await _in_thread(self._running.close)
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def _supervisor(self) -> Supervisor:
+        if self._running is None:
+            raise StoreClosed("the store is not open yet; use `async with` or `await open()`")
+        return self._running
+
+    @property
+    def ref(self) -> AsyncStoreRef:
+        """Send messages. Raises StoreClosed before the store was opened."""
+        if self._ref is None:
+            raise StoreClosed("the store is not open yet; use `async with` or `await open()`")
+        return self._ref
+
+    # --- changing ----------------------------------------------------------------------------
+
+    async def add_turn(
+        self,
+        key: ConversationKey,
+        turn: Turn,
+        turn_id: str | None = None,
+        session: SessionId | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the parameter of the blocking method
+    ) -> Receipt:
+        """See ConversationStore.add_turn."""
+        receipt: Receipt = await self.ref.ask(AddTurn(key, turn, turn_id, session), timeout)
+        return receipt
+
+    async def add_turns(
+        self,
+        key: ConversationKey,
+        turns: Sequence[Turn | TurnToAdd],
+        session: SessionId | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the parameter of the blocking method
+    ) -> tuple[Receipt, ...]:
+        """See ConversationStore.add_turns."""
+        receipts: tuple[Receipt, ...] = await self.ref.ask(AddTurns(key, turns, session), timeout)
+        return receipts
+
+    async def expire(self, key: ConversationKey) -> ExpiryReceipt:
+        """See ConversationStore.expire."""
+        receipt: ExpiryReceipt = await self.ref.ask(ExpireSession(key))
+        return receipt
+
+    async def delete(self, key: ConversationKey) -> DeletionReceipt:
+        """See ConversationStore.delete."""
+        receipt: DeletionReceipt = await self.ref.ask(DeleteKey(key))
+        return receipt
+
+    async def sync(self) -> Synced:
+        """See ConversationStore.sync."""
+        synced: Synced = await self.ref.ask(Sync())
+        return synced
+
+    async def flush(self) -> Flushed:
+        """See ConversationStore.flush."""
+        flushed: Flushed = await self.ref.ask(Flush())
+        return flushed
+
+    # --- reading -------------------------------------------------------------------------------
+
+    async def context(
+        self,
+        key: ConversationKey,
+        *,
+        budget_bytes: int | None = None,
+        budget_tokens: int | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> Context:
+        """See ConversationStore.context. A large session is projected in a thread."""
+        reads = self._supervisor.reads
+
+        def read() -> Context:
+            return reads.context(
+                key,
+                budget_bytes=budget_bytes,
+                budget_tokens=budget_tokens,
+                count_tokens=count_tokens,
+            )
+
+        if reads.size(key) <= INLINE_BYTES_MAX:
+            return read()
+        return await _in_thread(read)
+
+    async def list_metadata(self, *, after: int = 0, size: int = METADATA_PAGE) -> MetadataPage:
+        """See ConversationStore.list_metadata. With many sessions it works in a thread."""
+        reads = self._supervisor.reads
+        if reads.active <= INLINE_SESSIONS_MAX:
+            return reads.list_metadata(after=after, size=size)
+        return await _in_thread(lambda: reads.list_metadata(after=after, size=size))
+
+    def stats(self) -> Stats:
+        """See ConversationStore.stats; nothing to wait for."""
+        return self._supervisor.stats()
+
+    # --- subscribers -----------------------------------------------------------------------------
+
+    def subscribe(
+        self,
+        target: pykka.ActorRef[Any] | Factory,
+        *,
+        name: str | None = None,
+        after: int | None = None,
+        reasons: Iterable[Reason | str] | None = None,
+        key: ConversationKey | None = None,
+    ) -> Subscription:
+        """See ConversationStore.subscribe."""
+        return self._supervisor.feed.subscribe(
+            target, name=name, after=after, reasons=reasons, key=key
+        )
+
+    def notices(
+        self,
+        *,
+        after: int | None = None,
+        reasons: Iterable[Reason | str] | None = None,
+        key: ConversationKey | None = None,
+    ) -> AsyncIterator[Item]:
+        """`async for notice in store.notices(after=0)`: every event after a position, in order."""
+        return self._supervisor.feed.notices(after=after, reasons=reasons, key=key)
+
+
+async def _in_thread(work: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
+    """Run `work` in a thread of its own, which ends with it, and await its result.
+
+    If the task is cancelled, the work goes on to its end, and then `undo` gets its result.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def give_up(result: T) -> None:
+        if undo is not None:
+            threading.Thread(target=undo, args=(result,), name="turnfold-Undo").start()
+
+    def deliver(result: T) -> None:
+        if future.done():  # cancelled
+            give_up(result)
+        else:
+            future.set_result(result)
+
+    def deliver_error(error: BaseException) -> None:
+        if not future.done():
+            future.set_exception(error)
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - carried to the awaiting task
+            _tell(loop, deliver_error, error)
+        else:
+            if not _tell(loop, deliver, result):
+                give_up(result)
+
+    threading.Thread(target=run, name="turnfold-Work", daemon=True).start()
+    try:
+        return await future
+    except asyncio.CancelledError:
+        if future.done() and not future.cancelled() and future.exception() is None:
+            give_up(future.result())  # it came just before the task was cancelled
+        raise
+
+
+def _tell(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: Any) -> bool:
+    """Call in the loop's thread; False if the loop is closed."""
+    try:
+        loop.call_soon_threadsafe(call, *arguments)
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,162 @@
+"""The door before the store actor: what every request passes in its sender's own thread.
+
+Here a message becomes a request of bounded size, or is refused: types are checked, texts are
+clipped to the configured limits, commands in flight are counted. Texts are redacted already, as a
+turn can't be constructed otherwise. The store actor refuses what didn't come through its door.
+"""
+
+import threading
+import time
+from typing import Any, get_args
+
+import attrs
+import pykka
+
+from turnfold.actors.admission import Admission, closed_error
+from turnfold.actors.config import Config
+from turnfold.actors.messages import AddTurn, AddTurns, Flush, Submit, Sync
+from turnfold.actors.reply import NO_REPLY, BlockingSlot, LoopSlot, Slot
+from turnfold.events import commands
+from turnfold.events.errors import (
+    ConversationsDisabled,
+    InvalidInput,
+    InvalidKey,
+    InvalidTurn,
+    WouldDeadlock,
+)
+from turnfold.events.keys import ConversationKey, SessionId
+from turnfold.events.limits import ADD_TURNS_BYTES_MAX, Limits
+from turnfold.events.redaction import clip
+from turnfold.events.turns import Turn
+
+Request = commands.Command | Sync | Flush
+# Commands that anyone may send as they are; AddTurns is made here, the rest is the store's own.
+_INTERNAL = (commands.AddTurns, commands.Sweep, commands.Conform)
+_PLAIN = (*(cls for cls in get_args(commands.Command) if cls not in _INTERNAL), Sync, Flush)
+
+
+def bounded(turn: Turn, limits: Limits) -> Turn:
+    """The turn with a text of at most `turn_bytes`, or `tool_turn_bytes` for tool turns.
+
+    Raises InvalidTurn if it is not one of the four kinds.
+    """
+    commands.check_turn(turn)
+    limit = limits.tool_turn_bytes if turn.kind.is_tool else limits.turn_bytes
+    if turn.text.byte_count <= limit:
+        return turn
+    return attrs.evolve(turn, text=clip(turn.text, limit))
+
+
+class Door:
+    """One per store. All methods are safe from any thread.
+
+    `own_threads` are the identities of the threads that must never wait for the store.
+    """
+
+    __slots__ = ("_actor", "_config", "_limits", "admission", "own_threads")
+
+    def __init__(self, config: Config, admission: Admission, actor: pykka.ActorRef[Any]) -> None:
+        self._config = config
+        self._limits = config.limits
+        self._actor = actor
+        self.admission = admission
+        self.own_threads: set[int] = set()
+
+    # --- from messages to requests -----------------------------------------------------
+
+    def request(self, message: object) -> tuple[Request, bool]:
+        """The bounded request, and whether its answer is the only one of a tuple.
+
+        Raises InvalidInput, InvalidKey, InvalidTurn or ConversationsDisabled.
+        """
+        if isinstance(message, AddTurn):
+            item = commands.TurnToAdd(message.turn, message.turn_id)
+            return self.add_turns(message.key, (item,), message.session), True
+        if isinstance(message, AddTurns):
+            items = tuple(
+                item if isinstance(item, commands.TurnToAdd) else commands.TurnToAdd(item)
+                for item in message.turns
+            )
+            return self.add_turns(message.key, items, message.session), False
+        if isinstance(message, _PLAIN):
+            key = getattr(message, "key", None)
+            if hasattr(message, "key"):
+                check_key(key)
+            return message, False
+        raise InvalidInput(
+            f"the store takes no {type(message).__name__}; turnfold.actors.messages has what it"
+            " takes"
+        )
+
+    def add_turns(
+        self,
+        key: ConversationKey,
+        items: tuple[commands.TurnToAdd, ...],
+        session: SessionId | None,
+    ) -> commands.AddTurns:
+        """The command, every text clipped. Raises as `request`."""
+        check_key(key)
+        if not self._config.enabled:
+            raise ConversationsDisabled(
+                "[conversation] enabled is false: no transcript is kept and no turn is stored"
+            )
+        limits = self._limits
+        total = 0
+        kept: list[commands.TurnToAdd] = []
+        for item in items:
+            turn = bounded(item.turn, limits)
+            total += turn.text.byte_count
+            kept.append(item if turn is item.turn else commands.TurnToAdd(turn, item.turn_id))
+        if total > ADD_TURNS_BYTES_MAX:
+            raise InvalidTurn(
+                f"the turns have {total} bytes of text; add at most {ADD_TURNS_BYTES_MAX} at a time"
+            )
+        return commands.AddTurns(key, tuple(kept), session)
+
+    # --- sending -------------------------------------------------------------------------
+
+    def call(self, request: Request, single: bool, timeout_s: float | None) -> Any:
+        """Send and wait for the answer, which comes after the sync that covers it.
+
+        Raises StoreBusy, StoreClosed, WouldDeadlock, or the command's own error.
+        """
+        self.check_thread()
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        self.admission.enter(timeout_s)
+        slot = BlockingSlot()
+        self.send(request, slot, single)
+        return slot.wait(None if deadline is None else deadline - time.monotonic())
+
+    async def call_async(self, request: Request, single: bool, slot: LoopSlot) -> Any:
+        """Send and await the answer. A cancelled caller leaves a command that stands, whole."""
+        if not self.admission.try_enter():
+            await self.admission.enter_async(LoopSlot(slot.loop))
+        self.send(request, slot, single)
+        return await slot.future
+
+    def post(self, request: Request, single: bool, slot: Slot = NO_REPLY) -> None:
+        """Send without waiting. Raises StoreBusy or StoreClosed."""
+        if not self.admission.try_enter():
+            raise self.admission.busy_error()
+        self.send(request, slot, single)
+
+    def send(self, request: Request, slot: Slot, single: bool) -> None:
+        """Put an admitted request in the actor's inbox. Raises StoreClosed."""
+        try:
+            self._actor.tell(Submit(request, slot, single, self))
+        except pykka.ActorDeadError:
+            self.admission.leave(1)
+            raise closed_error() from None
+
+    def check_thread(self) -> None:
+        """Raises WouldDeadlock in a thread that the store needs in order to answer."""
+        if threading.get_ident() in self.own_threads:
+            raise WouldDeadlock(
+                "a blocking call from the store's own thread would wait for itself; use tell()"
+            )
+
+
+def check_key(key: object) -> None:
+    """Raises InvalidKey unless it is a ConversationKey."""
+    if not isinstance(key, ConversationKey):
+        raise InvalidKey("the key must be a ConversationKey(avatar, channel)")
