@@ -6,6 +6,7 @@
 #   make test      every check: lint, types, import rules, tests     (.ci/run calls this)
 #   make lint      the checks that run no test
 #   make test-all  the tests on each supported Python found on PATH
+#   make test-oldest  the tests with the oldest releases of what Turnfold depends on
 #   make nightly   the long tests too, with many more generated examples
 #   make bench     benchmarks against the disk and other stores; bench-quick is its short form
 #   make clean     removes what make made
@@ -121,6 +122,14 @@ test-all:
 test-on: $(VENV)/dev.stamp
 	@$(BIN)/python $(PYTEST) --hypothesis-profile=ci $(TESTS)
 
+OLDEST := sed -n '/^dependencies = /,/^]/s/^ *"\(.*\)>=\([0-9.]*\)".*/\1==\2/p' pyproject.toml
+
+.PHONY: test-oldest
+test-oldest:
+	@$(MAKE) .venv-oldest/dev.stamp VENV=.venv-oldest
+	@.venv-oldest/bin/python -m pip install -qq $$($(OLDEST))
+	@$(MAKE) test-on VENV=.venv-oldest
+
 # --- benchmarks -------------------------------------------------------------------------------
 
 .PHONY: bench bench-quick
@@ -133,6 +142,6 @@ bench-quick: $(VENV)/dev.stamp
 
 .PHONY: clean
 clean:
-	@rm -rf .venv .venv-3.* .cache build dist turnfold.egg-info .coverage .hypothesis \
+	@rm -rf .venv .venv-* .cache build dist turnfold.egg-info .coverage .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find actors events tests turnfold docs -name __pycache__ -type d -prune -exec rm -rf {} +
