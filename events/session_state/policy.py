@@ -102,7 +102,8 @@ def record_blockers(record: SessionStateRecord, policy: WritePolicy) -> tuple[Bl
     """Why the record itself may not be written; empty if it may.
 
     It needs a memory-chain and a gene-chain anchor; it may hold previews only if policy allows
-    them; and no id in it may look like a credential to today's redaction rules.
+    them; one that was derived from a conversation needs its `source`, or deleting that would not
+    find it; and no id may look like a credential to today's redaction rules.
     """
     found: list[Blocker] = []
     if not record.memory_anchors:
@@ -112,6 +113,8 @@ def record_blockers(record: SessionStateRecord, policy: WritePolicy) -> tuple[Bl
     previews = any(turn.summary_preview is not None for turn in record.turns)
     if previews and not policy.previews_allowed:
         found.append(Blocker.PREVIEW_NOT_ALLOWED)
+    if record.derived_from is not None and record.source is None:
+        found.append(Blocker.SOURCE_UNKNOWN)
     if any(like_credential(name) for name in set(_ids(record))):
         found.append(Blocker.ID_LIKE_CREDENTIAL)
     return tuple(found)

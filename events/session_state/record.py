@@ -23,10 +23,16 @@ from turnfold.events.session_state.checks import Problems, hidden
 from turnfold.events.session_state.conversation import (
     ConversationTurn,
     derived_from,
+    derived_from_any,
     state_id_of,
     turn_digests,
 )
-from turnfold.events.session_state.digest import DigestKey, keyed_digest_problem, plain_digest
+from turnfold.events.session_state.digest import (
+    DigestKey,
+    DigestKeyring,
+    keyed_digest_problem,
+    plain_digest,
+)
 from turnfold.events.session_state.profile import SessionRuntimeProfile
 from turnfold.events.session_state.scope import SessionStateKey, TenantScope, id_problem
 from turnfold.events.session_state.turn_digest import SessionTurnDigest
@@ -53,6 +59,8 @@ class SessionStateRecord:
     """One session's state, digests only. Make it with `build` or `from_conversation`.
 
     `encoded` is its one encoding (see codec) and `state_digest` the plain digest of that.
+    `derived_from` is the keyed digest of the conversation it was built from. `source` is that
+    conversation's key: known to whoever built the record, and not part of what is stored.
     Raises InvalidStateRecord naming everything that is wrong.
     """
 
@@ -72,6 +80,7 @@ class SessionStateRecord:
     turns: tuple[SessionTurnDigest, ...] = ()
     source_trace_ids: tuple[str, ...] = ()
     derived_from: str | None = None
+    source: ConversationKey | None = attrs.field(default=None, eq=False)
     encoded: bytes = attrs.field(init=False, eq=False)
     state_digest: str = attrs.field(init=False, eq=False)
 
@@ -163,7 +172,19 @@ class SessionStateRecord:
             turns=turn_digests(events, scope=scope, key=digest_key),
             source_trace_ids=_listed(source_trace_ids),
             derived_from=derived_from(key, digest_key),
+            source=key,
         )
+
+    def with_source(self, key: ConversationKey, keys: DigestKeyring) -> "SessionStateRecord":
+        """This record with `source` set, as a record that was read needs to be written again.
+
+        Raises InvalidStateRecord if `derived_from` is not a digest of `key`.
+        """
+        problems = Problems("the record's source")
+        fits = self.derived_from in derived_from_any(key, keys)
+        problems.add("key", None if fits else Blocker.SOURCE_UNKNOWN)
+        problems.raise_if_any()
+        return attrs.evolve(self, source=key)
 
 
 def _listed(items: Iterable[Item]) -> tuple[Item, ...]:
@@ -178,6 +199,9 @@ def _check_heads(record: SessionStateRecord, problems: Problems) -> None:
     problems.add("profile", None if profile_fits else Blocker.BAD_TYPE)
     if record.derived_from is not None:
         problems.add("derived_from", keyed_digest_problem(record.derived_from))
+    if record.source is not None:
+        source_fits = type(record.source) is ConversationKey and record.derived_from is not None
+        problems.add("source", None if source_fits else Blocker.BAD_TYPE)
 
 
 def _check_lists(record: SessionStateRecord, problems: Problems) -> None:

@@ -7,10 +7,21 @@ from uuid import UUID
 
 import attrs
 import pytest
-from domain.session_state_cases import GENE, KEY, KEYRING, MEMORY, OTHER_KEY, PROFILE, SCOPE
+from domain.session_state_cases import (
+    ALLOWED,
+    GENE,
+    KEY,
+    KEYRING,
+    MEMORY,
+    OTHER_KEY,
+    PROFILE,
+    SCOPE,
+)
 
+from turnfold.events.errors import InvalidStateRecord
 from turnfold.events.keys import Channel, ConversationKey
 from turnfold.events.session_state import (
+    Blocker,
     DigestKeyring,
     SessionReplayPlanner,
     SessionStateRecord,
@@ -19,6 +30,7 @@ from turnfold.events.session_state import (
     encode_record,
 )
 from turnfold.events.session_state.conversation import derived_from, derived_from_any
+from turnfold.events.session_state.policy import record_blockers
 from turnfold.events.turns import Role
 
 AVATAR = UUID("828f937f-5fe2-5d35-a368-a556b6fa9e23")
@@ -100,9 +112,25 @@ def test_a_later_record_of_a_conversation_has_the_same_state_id() -> None:
     assert from_conversation(state_id="my-own").state_id == "my-own"
 
 
+def test_a_record_that_was_read_needs_its_source_again_to_be_written() -> None:
+    made = from_conversation()
+    assert made.source == CONVERSATION
+    back = decode_record(encode_record(made), made.state_digest)
+    assert (back.source, back) == (None, made)
+    assert record_blockers(made, ALLOWED) == ()
+    assert record_blockers(back, ALLOWED) == (Blocker.SOURCE_UNKNOWN,)
+    assert record_blockers(back.with_source(CONVERSATION, KEYRING), ALLOWED) == ()
+    with pytest.raises(InvalidStateRecord):
+        back.with_source(ConversationKey(AVATAR, Channel.PUBLIC_CHAT), KEYRING)
+    with pytest.raises(InvalidStateRecord):
+        back.with_source(CONVERSATION, DigestKeyring(OTHER_KEY))
+
+
 def test_a_record_built_by_hand_is_tied_to_no_conversation() -> None:
     made = SessionStateRecord.build(state_id="s", scope=SCOPE, profile=PROFILE)
-    assert made.derived_from is None
+    assert (made.derived_from, made.source) == (None, None)
+    with pytest.raises(InvalidStateRecord):
+        attrs.evolve(made, source=CONVERSATION)
 
 
 def test_the_longest_conversation_fits_into_a_record() -> None:

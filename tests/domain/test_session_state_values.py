@@ -1,6 +1,7 @@
 """Every value refuses what breaks a rule, names all of it, and changes nothing it takes."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import attrs
@@ -27,6 +28,7 @@ from turnfold.events.errors import InvalidInput, InvalidStateRecord
 from turnfold.events.redaction import is_clean
 from turnfold.events.session_state import (
     Blocker,
+    CorruptLabel,
     DigestKey,
     DigestKeyring,
     GateReason,
@@ -43,6 +45,7 @@ from turnfold.events.session_state import (
 from turnfold.events.session_state.digest import ALGORITHMS, DigestPurpose, plain_digest
 from turnfold.events.session_state.record import FLAGS
 from turnfold.events.session_state.turn_digest import PREVIEW_CHARS_MAX, make_preview
+from turnfold.events.turns import Role
 
 
 def blockers_of(make: Callable[..., object], *args: Any, **kwargs: Any) -> list[Blocker]:
@@ -405,3 +408,12 @@ def test_an_approval_has_a_beginning_before_its_end(at: int, until: int) -> None
 @pytest.mark.parametrize("by", ["", None, "a b", "é"])
 def test_an_approval_names_who_gave_it(by: object) -> None:
     assert len(blockers_of(OperatorApproval, by, at=0, until=1)) == 1
+
+
+def test_every_published_name_is_in_the_reference() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "session-state.md"
+    text = page.read_text(encoding="utf-8")
+    kinds = (Blocker, GateReason, CorruptLabel, SessionAnchorKind, TaskProfile, Role)
+    names = [member.value for kind in kinds for member in kind]
+    names += [*ALGORITHMS, *(f"{flag}={value}" for flag, value in FLAGS)]
+    assert [name for name in names if f"`{name}`" not in text] == []

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import product
 
+import attrs
 import pytest
-from domain.session_state_cases import ALLOWED, APPROVAL, NOW_NS, SCOPE, record, turn
+from domain.session_state_cases import ALLOWED, APPROVAL, KEY, NOW_NS, SCOPE, record, turn
 from hypothesis import given
 from hypothesis import strategies as st
 
 from turnfold.events.errors import InvalidStateRecord
+from turnfold.events.keys import ConversationKey
 from turnfold.events.session_state import (
     Blocker,
     OperatorApproval,
@@ -18,9 +20,11 @@ from turnfold.events.session_state import (
     WritePolicy,
     decide_write,
 )
+from turnfold.events.session_state.conversation import derived_from
 from turnfold.events.session_state.policy import Room, approval_blockers, stored_bytes
 from turnfold.events.session_state.reports import SessionStateDeleteReport
 
+CONVERSATION = ConversationKey("828f937f-5fe2-5d35-a368-a556b6fa9e23", "public_chat")
 FOREIGN = TenantScope("tenant-2", "workspace", "session")
 LIKE_A_TOKEN = "gh" + "p_" + "a1B2" * 9
 
@@ -32,6 +36,7 @@ CONDITIONS = (
     Blocker.NO_MEMORY_ANCHOR,
     Blocker.NO_GENE_ANCHOR,
     Blocker.PREVIEW_NOT_ALLOWED,
+    Blocker.SOURCE_UNKNOWN,
     Blocker.ID_LIKE_CREDENTIAL,
     Blocker.RECORDS_FULL,
     Blocker.BYTES_FULL,
@@ -47,7 +52,11 @@ def decide_missing(missing: set[Blocker]) -> tuple[Blocker, ...]:
         changes["gene_anchors"] = ()
     if Blocker.ID_LIKE_CREDENTIAL in missing:
         changes["source_trace_ids"] = [LIKE_A_TOKEN]
-    made = record(**changes)
+    made = attrs.evolve(
+        record(**changes),
+        derived_from=derived_from(CONVERSATION, KEY),
+        source=None if Blocker.SOURCE_UNKNOWN in missing else CONVERSATION,
+    )
     return decide_write(
         FOREIGN if Blocker.CROSS_TENANT in missing else SCOPE,
         made,
@@ -66,7 +75,7 @@ def decide_missing(missing: set[Blocker]) -> tuple[Blocker, ...]:
 
 
 def test_all_combinations_of_conditions() -> None:
-    """Of 2^9 combinations only the one where all hold is allowed; the rest name what is missing."""
+    """Of 2^10 only the one where all hold is allowed; every other names what is missing."""
     for holds in product([True, False], repeat=len(CONDITIONS)):
         missing = {name for name, held in zip(CONDITIONS, holds, strict=True) if not held}
         expected = missing
