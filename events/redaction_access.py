@@ -166,6 +166,17 @@ HEADER_RULES = (
     ),
     Rule(
         kind="auth",
+        source="gitleaks: curl-auth-header",
+        cues=("authorization:",),
+        pattern=re.compile(
+            r"authorization:\s{0,4}(?:[a-z][a-z0-9\-]{1,20}\s{1,4})?"
+            rf"(?P<v>[^\s{NOT_MASK}\"'<>]{{8,256}}+)(?=[\"'])",
+            AI,
+        ),
+        accept=value_is(_credential),
+    ),
+    Rule(
+        kind="auth",
         source="RFC 6750: Bearer",
         cues=("bearer",),
         pattern=re.compile(

@@ -13,7 +13,7 @@ from turnfold.events.redaction_shapes import (
     is_secretlike,
     shape,
 )
-from turnfold.events.redaction_vendors import DISTINCT_VENDORS, PLAIN_VENDORS
+from turnfold.events.redaction_vendors import ASSIGNED_VENDORS, DISTINCT_VENDORS, PLAIN_VENDORS
 
 AI = re.ASCII | re.IGNORECASE
 
@@ -83,12 +83,12 @@ _TELLING = re.compile(r"secret|private|access|token|key|auth|api|client|test|sam
 
 
 def _has_vendor(context: str, *, inside: bool) -> bool:
-    """Whether `context`, in lower case, names a vendor; `inside`: plain names too, in words."""
+    """Whether `context`, in lower case, names a vendor; `inside`: plain names in words, too."""
     if not PLAIN_VENDORS.isdisjoint(_WORDS.findall(_TELLING.sub(" ", context))):
         return True
     if any(vendor in context for vendor in DISTINCT_VENDORS):
         return True
-    return inside and any(vendor in context for vendor in PLAIN_VENDORS)
+    return inside and any(vendor in context for vendor in ASSIGNED_VENDORS)
 
 
 def _context(match: re.Match[str], size: int) -> str:
@@ -129,7 +129,7 @@ def _mixed_told(
     longest = max(map(shape_size, _PARTS.split(value)))
     if strong and found.changes >= 4 and longest >= 8 and found.size >= 18:
         return True
-    made_up = found.size >= 10 and (found.changes >= 2 or found.size >= 20)
+    made_up = found.size >= 10 and (strong or found.changes >= 2 or found.size >= 20)
     return made_up and _has_vendor(_context(match, 48), inside=False)
 
 
@@ -159,11 +159,25 @@ def _vendor_value(match: re.Match[str]) -> bool:
             found.size >= 14 and (found.changes >= 0.3 * found.size or value.isalpha())
         )
     else:
-        secret = found.digits >= 1 and found.changes >= 2 and len(set(value)) >= 7
-    if not secret or "://" in value:
+        plain = _PLAIN_RUN.fullmatch(value) is not None
+        least = 2 if plain else 3
+        secret = found.digits >= least - 1 and found.changes >= least and len(set(value)) >= 7
+    if not secret or "://" in value or match.string[match.end() : match.end() + 1] == "(":
         return False
     context = _context(match, 44)
     return _has_vendor(context, inside=True) and not (is_hex(value) and _FORGE.search(context))
+
+
+_DISTINCT = frozenset(DISTINCT_VENDORS)
+
+
+def _beside_vendor(match: re.Match[str]) -> bool:
+    """A hash-like or made-up value right after a vendor's name."""
+    if match["n"].lower() not in _DISTINCT:
+        return False
+    value = match["v"]
+    found = shape(value)
+    return found.digits >= 4 and (found.changes >= 3 or found.size >= 30 or value.isalnum())
 
 
 # --- any name, 32 hexadecimal digits ----------------------------------------------------------
@@ -219,6 +233,19 @@ NAME_RULES = (
         ),
         accept=_vendor_value,
         word=12,
+    ),
+    Rule(
+        kind="token",
+        source="kingfisher: rules of the form vendor value",
+        cues=(),
+        pattern=re.compile(
+            rf"(?<![A-Za-z0-9])(?P<n>[A-Za-z][A-Za-z0-9]{{3,19}}+)[ \-_:=.]{{1,3}}(?:[a-z] )?"
+            rf"(?P<v>{UUID}|[A-Za-z0-9]{{19,64}}+)(?![A-Za-z0-9\-])",
+            re.ASCII,
+        ),
+        accept=_beside_vendor,
+        word=19,
+        digits=4,
     ),
     Rule(
         kind="token",

@@ -41,7 +41,7 @@ sq0csp- d 22|sq0idp- d 22|EAAA d 40|EAAC a 60|EAAM a 60|EAA a 90|SK h 32|figd_ d
 xsmtpsib- d 40|EZAK a 40|EZTK a 40|AGE-SECRET-KEY-1 u 40|ops_eyJ b 80|A3- d 30|p8e- d 30
 AKCp a 60|cmVmd a 50|CLOJARS_ a 40|clojars_ a 40|dnkey- p 60|dp.pt. a 40|dp.st. p 40|dp.sa. a 40
 dp.ct. a 40|dp.scim. a 40|dp.audit. a 40|duffel_test_ b 40|duffel_live_ b 40|dt0c01. p 60
-dt0s01. p 60|dt0s16. p 60|FLWSECK_TEST- d 12|FLWPUBK_TEST- d 12|FLWSECK- d 12|FLWPUBK- d 30
+dt0s01. p 60|dt0s16. p 60|FLWSECK_TEST- h 12|FLWPUBK_TEST- d 12|FLWSECK- d 12|FLWPUBK- d 30
 fio-u- b 40|live_ b 40|eyJrIjoi b 40|4b1d a 38|v1.0- d 100|CCIPAT_ w 20|CCIPRJ_ w 20|pnu_ a 30
 pnb_ a 30|pul- h 40|rdme_ a 60|rubygems_ h 40|tk-us- d 40|sm_aat_ a 16|sm_pat_ a 16|sm_sat_ a 16
 shippo_live_ h 30|shippo_test_ h 30|sgp_ w 40|sgd_ w 40|slk_ a 40|sha256~ d 40|tfp_ p 40
@@ -49,16 +49,18 @@ s. a 24|HRKU- d 30|AQVN d 35|YC d 38|t1. p 80|squ_ h 40|sqp_ h 40|sqa_ h 40|PSK 
 API- u 26|hsp_ a 30|lsv2_pt_ w 40|lsv2_sk_ w 40|pcsk_ w 40|tgp_v1_ d 30|fw_ a 22|jina_ a 40
 sk-lf- d 30|pk-lf- d 30|ls__ a 30|e2b_ a 30|nfp_ a 30|nfc_ a 30|vercel_ a 24|vcp_ a 24|vck_ a 24
 rnd_ a 24|railway_ d 30|phc_ a 30|phx_ a 30|phs_ a 30|ak_ a 30|re_ w 30|mlsn. h 40|dsapi d 32
-csk- a 40|cfut_ w 40|cfat_ w 40|cfk_ w 40|v1.public. b 40|PRIVATE- a 40|tskey- d 20|nkey- a 40
+csk- a 40|cfut_ w 40|cfat_ w 40|cfk_ w 40|v1.public. b 40|PRIVATE- a 40|tskey- d 16|nkey- a 40
 tok_ a 40|wakatime_ d 30|waka_ d 30|patatt3 b 40|ddp_ a 30|ddapi_ a 30|bkua_ a 30|bkpat_ a 30
-bkaj_ a 30|crx_ a 30|cio_ a 30|hapi_ a 30|pat-na1- d 30|pat-eu1- d 30|na1- d 36|eu1- d 36
+bkaj_ a 30|crx_ a 30|cio_ a 30|hapi_ a 30|pat-na1- d 30|pat-na2- d 30|pat-eu1- d 30
 apify_api_ a 30|apify_proxy_ a 30|ory_at_ d 30|ory_ac_ d 30|ory_rt_ d 30|AWSSK a 30|aio_ a 24
-xoxb- d 10|xoxp- d 10|xoxa- d 10|xoxr- d 10|xoxs- d 10|xoxo- d 10|xoxd- x 10|xoxc- d 10|xoxe- d 10
-xoxe.xoxp- d 10|xoxe.xoxb- d 10|xapp- d 20|xwfp- d 20|cal_live_ h 24|cal_test_ h 24|tr_dev_ a 20
+xoxb- d 10|xoxp- d 10|xoxa- d 8|xoxr- d 8|xoxs- d 10|xoxo- d 10|xoxd- x 10|xoxc- d 10|xoxe- d 10
+xoxe.xoxp- d 10|xoxe.xoxb- d 10|xapp- d 14|xwfp- d 20|cal_live_ h 24|cal_test_ h 24|tr_dev_ a 20
+ZXlK b 40|CFPAT- d 30|flb_live_ a 16|flb_test_ a 16|ak_live_ a 24|ak_test_ a 24|NF- a 32
+VF.DM. p 30|VF.WS. p 30|pub-c- d 36|sub-c- d 36|sec-c- b 36|_gitlab_session= a 30|na1. b 60
 tr_prod_ a 20|uptr_ a 20|frp_ a 20|trpat a 30|ctx7sk- d 20|fc- h 30|exa_ d 30|gpat_ d 30
 """
 
-_MIN_WORD = 16
+_MIN_WORD = 12
 
 
 def _pattern(prefix: str, alphabet: str, least: int) -> re.Pattern[str]:
@@ -75,9 +77,12 @@ def _accept(prefix: str, alphabet: str) -> Accept | None:
         return None
 
     def accept(match: re.Match[str]) -> bool:
-        found = shape(match.group()[len(prefix) :][:JUDGED_MAX])
+        body = match.group()[len(prefix) :][:JUDGED_MAX]
+        found = shape(body)
+        if found.digits >= 8 and found.digits >= 0.25 * found.size:
+            return True
         random = found.changes >= 0.25 * found.size
-        return found.changes >= 4 and (found.digits > 1 or random)
+        return found.changes >= 2 and (found.digits > 1 or random)
 
     return accept
 
@@ -107,3 +112,10 @@ PREFIX_RULES: tuple[Rule, ...] = tuple(
 
 PREFIXES: tuple[str, ...] = tuple(prefix for prefix, _, least in _rows() if len(prefix) > 2)
 """The prefixes alone: a run that starts with one starts a new token."""
+
+SPACED_PREFIX = re.compile(
+    r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|xox[bpars]-|sk-|sk_live_|hf_|npm_|pypi-|AKIA|AIza)"
+    r"[A-Za-z0-9_\-]{2,}+",
+    re.ASCII,
+)
+"""Prefixes that nobody spells out letter by letter, even before a few characters."""

@@ -30,17 +30,24 @@ _CUES: dict[str, re.Pattern[str]] = {
 }
 PROSE_CUES: tuple[str, ...] = tuple(_CUES)
 
-_ADVERB = r"(?: (?:always|now|still|just|currently|actually|really|simply|set to|going to be))?"
+_ADVERB = r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe)"
 _LINK = re.compile(
-    r"[\"'`\])]{0,2}"
+    r"[\"'`\])*_]{0,3}"
     r"(?:\s{1,2}\([^()\n]{1,40}\))?"
-    r"(?:\s{1,2}(?:for|to|on|of|in|at)\s{1,2}[^\s:=]{1,30}(?:\s{1,2}[^\s:=]{1,30}){0,3}?)?"
-    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝])\s{0,3}"
-    r"(?:(?:it['’]?s|it is)\s{1,2})?)"
-    rf"|(?P<verb>\s{{1,3}}(?:is|was|ist|lautet|es|est|é|to|are|it['’]s|è|e'|je|on|är|er){_ADVERB}"
-    r"\s{1,3}|['’]?s\s{1,3}|\s{0,2}\?\s{0,3}(?:it['’]?s|it is|try|that['’]?s|use)\s{1,3}"
-    r"|s\s{0,2}[:=]\s{0,2})"
+    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s))\s{0,3}"
+    r"(?:(?:it['’]?s|it is|is)\s{1,2})?)"
+    rf"|(?P<verb>\s{{1,3}}(?:is|was|ist|lautet|es|est|é|to|are|it['’]s|è|e'|je|on|är|er)"
+    rf"(?:\s{{1,2}}{_ADVERB}){{0,2}}(?:\s{{1,2}}to(?:\s{{1,2}}be)?)?:?\s{{1,3}}"
+    r"|['’]?s\s{1,3}"
+    r"|\s{0,2}[?,.;]\s{0,3}(?:it['’]?s|it is|try|that['’]?s|use)\s{1,3}|s\s{0,2}[:=]\s{0,2})"
     r"|(?P<bare>\s{1,3}))",
+    re.IGNORECASE,
+)
+# Some words between the cue and what introduces the value: «password for the door is …».
+_FAR = re.compile(
+    r"[\"'`)]{0,2}(?:\s{1,2}[^\s:=.?!]{1,24}){1,7}?"
+    r"(?:\s{0,2}(?:=>|->|→|:=|==?|:)\s{0,3}|\s{1,2}(?:is|was|be|to|it['’]?s|use|try|type|enter|put"
+    rf"|becomes|remains|stays|says|reads|as|with)(?:\s{{1,2}}{_ADVERB})?\s{{1,2}})",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
@@ -49,11 +56,15 @@ _VALUE = re.compile(
     rf"|(?P<word>[^\s{NOT_MASK}。，、！？；：）」』】》…]{{3,256}}+)"
 )
 _PHRASE = re.compile(r"[\"']?(?P<v>(?:[A-Za-z]{3,14}[ \-]){3,9}[A-Za-z]{3,14})", re.ASCII)
+_TOKEN = re.compile(rf"[^\s{NOT_MASK}]+")
 
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]{1,20}://", AI)
 _LEAD = re.compile(r"\bto\s*$")
-_SET = re.compile(r"\b(?:set|change[ds]?|reset)\b", AI)
+_SET = re.compile(r"\b(?:set|change[ds]?|reset|update[ds]?)\b", AI)
+_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n")
+_NEAR_AFTER = 72
+_NEAR_BEFORE = 56
 
 
 def could_be_password(value: str) -> bool:
@@ -63,32 +74,49 @@ def could_be_password(value: str) -> bool:
         return False
     if value[0] in "(<[{" and shape(word).digits == 0:
         return False
-    return not (value[0] == "=" or word[0] in "$%" and word[1:2] in ("{", "(", "%", "s", ""))
+    return not (value[0] == "=" or (word[0] in "$%" and word[1:2] in ("{", "(", "%", "s", "")))
 
 
-# Letters with digits that aren't passwords: versions, sizes, ordinals, names of formats.
+# Letters with digits that aren't passwords: versions, sizes, ordinals, names of formats, files.
 _ORDINARY = re.compile(
-    r"v?\d+(?:[.:,x/\-]\d+)*[a-z%]{0,5}|[a-z]{1,6}-?\d{1,2}|[a-z]+\d{1,2}|\d+[a-z]+"
-    r"|[\w.+\-]+@[\w\-]+\.[\w.]+|[a-z][\w\-]*\.[a-z]{1,5}\d?",
+    r"v?\d+(?:[.:,x/\-]\d+)*[a-z%]{0,5}|[a-z]{1,8}-?\d{1,2}|\d+[a-z]{1,5}"
+    r"|[\w.+\-]+@[\w\-]+(?:\.[\w.]+)?|[a-z][\w\-]*\.[a-z]{1,5}\d?|[a-z]+(?:[ \-.]?\d{1,4}(?:\.\d+)*)"
+    r"|\d[\d.,]*[a-z]{0,3}(?:/[a-z]+)?|[a-z]{1,5}[_\-]?\d+(?:[_\-.]\d+)*[a-z]?",
     AI,
 )
+_PROSE_ENDING = re.compile(r"[a-z\-]+(?:ed|ing|able|ible|ive|ful|less|ous|ly|n't)", AI)
+_SIGNS = frozenset("!@#$%^&*+_?=~")
+_LOUD_SIGNS = frozenset("!@#$%^&*+?")
 
 
-def looks_made_up(word: str) -> bool:
-    """Letters with digits or signs, as nobody writes words: `tr0ub4dor&3`, `sunset7668$`."""
-    if not 5 <= len(word) <= 64 or word[0] in "/~-.$<{([#@" or "/" in word or "\\" in word:
+def looks_made_up(word: str, *, announced: bool = False) -> bool:
+    """Letters with digits or signs, as nobody writes words: `tr0ub4dor&3`, `sunset7668$`.
+
+    `announced`: an «is», «use» or the like stands right before the word.
+    """
+    if not 5 <= len(word) <= 64 or word[0] in "/~-.$<{([#@+" or not word.isascii():
+        return False
+    if "://" in word or "/" in word or "\\" in word or ".." in word:
         return False
     found = shape(word)
-    if found.letters < 3 or found.digits < 1 or _ORDINARY.fullmatch(word):
+    signs = not _SIGNS.isdisjoint(word[1:])
+    if found.letters < 3:
         return False
-    return found.digits >= 2 or found.changes >= 2
+    if not found.digits:
+        return announced and not _LOUD_SIGNS.isdisjoint(word[1:-1])
+    if _ORDINARY.fullmatch(word):
+        return announced and found.letters >= 5 and _TAILED.fullmatch(word) is not None
+    return announced or signs or (found.digits >= 2 and found.changes >= 2)
+
+
+_TAILED = re.compile(r"[a-z]{5,}\d{1,8}[!?$#*]{0,2}", AI)
 
 
 def _bare_ok(cue: str, word: str) -> bool:
     found = shape(word)
     if not found.digits or not found.letters or len(word) < 5:
         return False
-    if re.fullmatch(r"\d+[a-z]+|v?\d+(?:\.\d+)*[a-z]?", word, AI):
+    if re.fullmatch(r"\d+[a-z]{1,4}|v?\d+(?:\.\d+)*[a-z]?", word, AI):
         return False
     return cue not in ("pw", "pass") or (found.digits >= 2 and found.size >= 8)
 
@@ -103,80 +131,201 @@ def _boundary(text: str, start: int, cue: str) -> bool:
     )
 
 
-def password_after(text: str, at: int, literal: str) -> Iterator[tuple[int, int]]:
-    """The password that the cue at `at` announces: at most one range."""
+def password_near(text: str, at: int, literal: str) -> Iterator[tuple[int, int]]:
+    """The passwords that the cue at `at` announces, before or after it."""
     cue_match = _CUES[literal].match(text, at)
     if cue_match is None:
         return
     cue = cue_match.group().lower()
     if not _boundary(text, at, cue):
         return
-    link = _LINK.match(text, cue_match.end())
-    if link is None:
+    end = cue_match.end()
+    found = _linked(text, at, end, cue) or _announced_far(text, end, cue)
+    if found is not None:
+        yield found
         return
+    found = _named_before(text, at, end)
+    if found is not None:
+        yield found
+        return
+    yield from _made_up_near(text, at, end, weak=cue in ("pass", "passes", "passs"))
+
+
+def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | None:
+    """A value tied to the cue directly."""
+    link = _LINK.match(text, cue_end)
+    if link is None:
+        return None
     marked = link["mark"] is not None
     if marked or link["verb"] is not None:
-        phrase = _PHRASE.match(text, link.end())
-        if phrase is not None and _is_passphrase(phrase["v"]):
-            yield phrase.span("v")
-            return
+        phrase = _passphrase(text, link.end())
+        if phrase is not None:
+            return phrase
     value = _VALUE.match(text, link.end())
     if value is None:
-        return
+        return None
     group = value.lastgroup or "word"
-    start, end = value.span(group)
     word = value[group]
     trimmed = word.strip(_TRIM)
     if "\n" in link.group() and not shape(word).digits:
-        return
+        return None
     if _CALL.match(word) or word.startswith("==") or _SCHEME.match(word):
-        return
+        return None
     if link["bare"] is not None:
-        if group == "word" and _bare_ok(cue, trimmed) and could_be_password(word):
-            yield start, end
-        return
-    if cue == "pass" and not (marked and _short_pass(text, link, word, end)):
-        if shape(word).digits and could_be_password(word) and not _is_ordinal(trimmed):
-            yield start, end
-        return
-    if _LEAD.search(link.group()) and not (
-        shape(word).digits and _SET.search(text, max(0, at - 40), at)
-    ):
-        return
-    if could_be_password(word):
-        yield start, end
+        fits = _bare_ok(cue, trimmed) if group == "word" else _quoted_ok(cue, trimmed)
+    elif cue == "pass":
+        fits = (marked and _short_pass(text, word, value.end(group))) or (
+            shape(word).digits > 0 and not _is_ordinal(trimmed)
+        )
+    elif _LEAD.search(link.group()):
+        fits = shape(word).digits > 0 and _SET.search(text, max(0, at - 40), at) is not None
+    else:
+        fits = marked or group != "word" or _plain_value(text, trimmed, value.end())
+    return value.span(group) if fits and could_be_password(word) else None
+
+
+def _quoted_ok(cue: str, word: str) -> bool:
+    return looks_made_up(word, announced=True) and (cue != "pass" or shape(word).digits > 0)
+
+
+def _plain_value(text: str, word: str, end: int) -> bool:
+    """«the password is X» with a plain X: not a participle, not the first word of a clause."""
+    if shape(word).digits or not word.replace("-", "").isalpha():
+        return True
+    if "-" in word and _PROSE_ENDING.fullmatch(word):
+        return False
+    if _PROSE_ENDING.fullmatch(word) and len(word) < 12:
+        return False
+    after = _TOKEN.match(text, end + 1) if text[end : end + 1] == " " else None
+    return after is None or after.group().lower().strip(_TRIM) not in _CLAUSE_WORDS
+
+
+_CLAUSE_WORDS = frozenset(
+    "to of than that from by into it is was with too enough because about people one ones".split()
+)
+
+
+def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
+    """A made-up or quoted value some words after the cue: «password for the door is …»."""
+    far = _FAR.match(text, cue_end, min(len(text), cue_end + 110))
+    if far is None or _SENTENCE_END.search(far.group()):
+        return None
+    value = _VALUE.match(text, far.end())
+    if value is None:
+        return None
+    group = value.lastgroup or "word"
+    word = value[group].strip(_TRIM)
+    if _CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
+        return None
+    quoted = group != "word" and " " not in word
+    if looks_made_up(word, announced=True) or (quoted and cue != "pass"):
+        return value.span(group)
+    tied = _FOR.match(far.group()) is not None and word.isalpha() and cue not in ("pass", "pw")
+    if tied and _plain_value(text, word, value.end()) and _ends_clause(text, value.end()):
+        return value.span(group)
+    return None
+
+
+_FOR = re.compile(r"\s{1,2}(?:for|to|on|of|in|at)\s[^\n]*(?:\bis|:|=)\s+$", AI)
+
+
+def _ends_clause(text: str, end: int) -> bool:
+    return end >= len(text) or text[end - 1] in ".,;!?)" or text[end] in "\n,;.!?)"
+
+
+# --- before the cue ----------------------------------------------------------------------------
+
+_OWNER = (
+    r"(?:(?:the|my|your|a|our|its|his|her|their|that|this|new|old|current|correct|right|admin|root"
+    r"|wifi|wi-fi|login|server|account|guest|secret|real|actual|[a-z]{2,10}['’]s)\s{1,3}){0,3}"
+)
+_BEFORE = re.compile(
+    rf"(?:^|(?<=[\s\"'“`(:]))(?P<v>[^\s{NOT_MASK}\"'“”`]{{3,64}})[\"'”`,]{{0,2}}\s{{1,3}}"
+    rf"(?P<how>(?:as|for|is|was|=|that['’]?s|is what i use (?:as|for)|\(|[-–—]|is also)\s{{0,3}})"
+    rf"{_OWNER}$",
+    AI,
+)
+_ASKED = re.compile(
+    r"\b(?:use|used|using|try|tried|enter|entered|type|typed|put|set|have|need|say|write)\s{1,3}$", AI
+)
+_GOES_ON = re.compile(r"\s+[a-z]", AI)
+
+
+def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
+    """«use X as the password», «X is my password»."""
+    match = _BEFORE.search(text, max(0, at - 110), at)
+    if match is None or not could_be_password(match["v"]):
+        return None
+    word = match["v"].strip(_TRIM)
+    if looks_made_up(word, announced=True):
+        return match.span("v")
+    how = match["how"].split(" ")[0].lower()
+    quoted = text[match.start("v") - 1 : match.start("v")] in ('"', "'", "“", "`")
+    asked = _ASKED.search(text, max(0, match.start("v") - 20), match.start("v")) is not None
+    if how == "as" and (asked or quoted):
+        return match.span("v")
+    if how == "for" and asked and not _GOES_ON.match(text, cue_end) and _OWNED.search(match.group()):
+        return match.span("v")
+    starts = match.start("v") == 0 or quoted
+    if how in ("is", "was") and starts and word.isalpha() and not _GOES_ON.match(text, cue_end):
+        if word.lower() not in FUNCTION_WORDS and not _PROSE_ENDING.fullmatch(word):
+            return match.span("v")
+    return None
+
+
+_OWNED = re.compile(r"\bfor\s+(?:the|my|your|our|his|her|a)\s", AI)
+
+
+# --- anywhere near the cue ---------------------------------------------------------------------
+
+
+def _made_up_near(text: str, at: int, end: int, *, weak: bool) -> Iterator[tuple[int, int]]:
+    """Made-up words in the clause around the cue, where nothing ties them to it."""
+    last = min(len(text), end + _NEAR_AFTER)
+    stop = _SENTENCE_END.search(text, end, last)
+    if stop is not None:
+        last = stop.start() + 1
+    first = max(0, at - _NEAR_BEFORE)
+    for match in _SENTENCE_END.finditer(text, first, at):
+        first = match.end()
+    for low, high in ((end, last), (first, at)):
+        if not shape(text[low:high]).digits:
+            continue
+        for match in _TOKEN.finditer(text, low, high):
+            word = match.group().strip(_TRIM)
+            if looks_made_up(word) and not (weak and shape(word).digits < 2):
+                start = match.start() + match.group().index(word)
+                yield start, start + len(word)
 
 
 def _is_ordinal(word: str) -> bool:
     return re.fullmatch(r"\d+[a-z%$]*", word, AI) is not None
 
 
-def _short_pass(text: str, link: re.Match[str], word: str, end: int) -> bool:
+def _short_pass(text: str, word: str, end: int) -> bool:
     """`pass: X` with a plain word: only as the last word, so that «I'll pass: too tired» stays."""
     if shape(word).digits and not _is_ordinal(word.strip(_TRIM)):
         return True
     return len(word) >= 6 and text[end : end + 1] != " " and could_be_password(word)
 
 
-def _is_passphrase(phrase: str) -> bool:
-    words = phrase.lower().split()
-    loose = sum(word in NOT_A_VALUE or word in FUNCTION_WORDS for word in words)
-    return loose <= 1 and words[0] not in FUNCTION_WORDS and words[0] not in NOT_A_VALUE
+def _passphrase(text: str, start: int) -> tuple[int, int] | None:
+    """Four words or more that no sentence holds together: `correct horse battery staple`."""
+    match = _PHRASE.match(text, start)
+    if match is None:
+        return None
+    end, count, talk = match.start("v"), 0, 0
+    for word in _PHRASE_WORD.finditer(match["v"]):
+        plain = word.group().lower()
+        if plain in FUNCTION_WORDS:
+            break
+        talk += plain in NOT_A_VALUE
+        count += 1
+        end = match.start("v") + word.end()
+    return (match.start("v"), end) if count >= 4 and talk <= 1 else None
 
 
-_BEFORE = re.compile(
-    r"\b(?:use|used|try|tried|enter|entered|type|typed|put|set|have|need)\s{1,3}[\"']?"
-    rf"(?P<v>[^\s{NOT_MASK}\"']{{3,64}})[\"']?\s{{1,3}}(?:as|for)\s{{1,3}}"
-    r"(?:(?:the|my|your|a|our|its|his|her)\s{1,3})?(?:[a-z]{2,12}\s{1,3})?$",
-    AI,
-)
-
-
-def password_before(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """The password before the cue at `at`: «use X as the password»."""
-    match = _BEFORE.search(text, max(0, at - 110), at)
-    if match is not None and could_be_password(match["v"]):
-        yield match.span("v")
+_PHRASE_WORD = re.compile(r"[A-Za-z]+")
 
 
 # --- logins, options, codes --------------------------------------------------------------------
@@ -235,11 +384,20 @@ LOGIN_RULES = (
     ),
     Rule(
         kind="credential",
-        source="curl -u",
+        source="gitleaks: curl-auth-user",
         cues=("curl",),
         pattern=re.compile(
-            rf"\bcurl\b[^\n{NOT_MASK}]{{0,200}}?\s(?:-u|--user)[ =]?[\"']?"
+            rf"curl[^{NOT_MASK}]{{0,200}}?\s(?:-u|--user)[ =]{{0,2}}[\"']?"
             rf"[^\s:{NOT_MASK}\"']{{1,64}}:(?P<v>[^\s{NOT_MASK}\"']{{3,256}}+)",
+            AI,
+        ),
+    ),
+    Rule(
+        kind="credential",
+        source="kingfisher: passwords on the command line",
+        cues=("psexec", "sshpass"),
+        pattern=re.compile(
+            rf"(?:psexec|sshpass)[^\n{NOT_MASK}]{{0,120}}?\s-p[ ]?[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}}+)",
             AI,
         ),
     ),

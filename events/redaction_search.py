@@ -19,8 +19,9 @@ from turnfold.events.redaction_access import (
     HEADER_RULES,
     PEM_RULES,
 )
+from turnfold.events.redaction_money import MONEY_RULES
 from turnfold.events.redaction_names import NAME_RULES
-from turnfold.events.redaction_prefixes import PREFIX_RULES
+from turnfold.events.redaction_prefixes import PREFIX_RULES, SPACED_PREFIX
 from turnfold.events.redaction_rule import NOT_MASK, PLACEHOLDER, PRIORITY, Rule, Span
 from turnfold.events.redaction_screen import LONG_WORD, CueTable, Screen
 from turnfold.events.redaction_tokens import RUN_RULES, continues_token
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     *prose.LOGIN_RULES,
     *prose.CODE_RULES,
     *BLOB_RULES,
+    *MONEY_RULES,
 )
 
 _URL_LETTERS = frozenset(
@@ -147,11 +149,9 @@ class _Scan:
             while at >= 0:
                 self._work.add(2)
                 behind = at + len(cue)
-                for start, end in prose.password_after(self._text, at, cue):
+                for start, end in prose.password_near(self._text, at, cue):
                     behind = max(behind, end)
                     yield start, self._run_end(start, end), "credential"
-                for start, end in prose.password_before(self._text, at):
-                    yield start, end, "credential"
                 at = low.find(cue, behind)
 
     def _accepted(self, rule: Rule, match: re.Match[str]) -> Span | None:
@@ -208,12 +208,11 @@ def _search_gaps(view: View, screen: Screen, work: Work, found: list[Span]) -> N
     if wrapped is not None:
         scan = _Scan(wrapped.text, Screen(wrapped.text), work)
         found += _mapped(wrapped, scan.wrapped_spans())
-    others = (
-        squeezed(view),
-        latinised(view),
-        closed_up(view) if screen.may_be_spaced() else None,
-    )
-    for other in others:
+    closed = closed_up(view) if screen.may_be_spaced() else None
+    if closed is not None:
+        starts = (match.span() for match in SPACED_PREFIX.finditer(closed.text))
+        found += _mapped(closed, ((start, end, "token") for start, end in starts))
+    for other in (squeezed(view), latinised(view), closed):
         if other is not None:
             found += _mapped(other, _Scan(other.text, Screen(other.text), work).spans())
 

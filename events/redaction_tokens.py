@@ -168,6 +168,36 @@ RUN_RULES = (
     ),
     Rule(
         kind="token",
+        source="gitleaks: tokens of dotted or barred parts",
+        cues=(),
+        pattern=re.compile(
+            r"(?<![A-Za-z0-9])(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{40,}+"
+            r"|(?:pat|sat)\.[A-Za-z0-9_\-]{18,24}+\.[A-Za-z0-9]{20,28}+\.[A-Za-z0-9]{16,24}+"
+            r"|(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}+\.[A-Za-z0-9]{4,6}\.acc[_\-]"
+            r"[A-Za-z0-9\-]{10,32}+\.[A-Za-z0-9+/_=\-]{30,120}+"
+            r"|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{40,}+"
+            r"|\d{15,16}[|%][0-9A-Za-z_\-]{27,40}+"
+            r"|1000\.[0-9a-f]{32}\.[0-9a-f]{30,32}"
+            r"|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"
+            r"|pk_\d{6,9}_[A-Z0-9]{30,34}"
+            r"|00D[A-Za-z0-9]{9,15}![A-Za-z0-9._]{80,110}+"
+            r"|ey[A-Za-z0-9]{17,}+\.ey[A-Za-z0-9/\\_\-]{17,}+(?:\.[A-Za-z0-9/\\_\-]{10,}+={0,2})?)",
+            re.ASCII,
+        ),
+        word=16,
+    ),
+    Rule(
+        kind="credential",
+        source="kingfisher: password hashes of crypt(3) and Kerberos tickets",
+        cues=("$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$y$", "$krb5", "$argon2"),
+        pattern=re.compile(
+            r"\$(?:[1-8y]|2[aby]|krb5(?:asrep|tgs|pa)|argon2(?:id?|d))\$[A-Za-z0-9./$=,@:+*_\-]{20,}+",
+            AI,
+        ),
+        word=16,
+    ),
+    Rule(
+        kind="token",
         source="gitleaks: mailchimp-api-key",
         cues=("-us",),
         before=32,

@@ -50,7 +50,7 @@ _HOOK = re.compile(
     r"(?:discord(?:app)?\.com/api/(?:v\d{1,3}/)?webhooks/"
     r"|hooks\.slack\.com/|hooks\.zapier\.com/|maker\.ifttt\.com/trigger/"
     r"|api\.telegram\.org/(?:file/)?bot\d|t\.me/(?:joinchat/|\+)|chat\.whatsapp\.com/[A-Za-z0-9]{16}"
-    r"|signal\.group/#|webhook\.office\.com/|discord\.gg/\w|discord(?:app)?\.com/invite/\w"
+    r"|signal\.group/#|(?:webhook|outlook)\.office\.com/webhook|\.tines\.com/webhook/|thingsboard\.cloud/api/v1/[a-z0-9]{20}|discord\.gg/\w|discord(?:app)?\.com/invite/\w"
     r"|open\.feishu\.cn/open-apis/bot|oapi\.dingtalk\.com/robot|qyapi\.weixin\.qq\.com/cgi-bin/webhook)",
     AI,
 )

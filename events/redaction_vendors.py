@@ -85,3 +85,13 @@ PLAIN_VENDORS = frozenset(
     """.split()
 )
 """Names that are also words of everyday talk: they count as a whole word before a random value."""
+
+ASSIGNED_VENDORS: tuple[str, ...] = tuple(
+    """
+    contentful discord facebook figma github gitlab google intercom intra42 jira linear linked-in
+    linked_in lob meraki message-bird message_bird new-relic new_relic new-york-times npm okta plaid
+    private-ai private_ai readme sentry sonar square stripe sumo telegr travis twitter xray youtube
+    zoom
+    """.split()
+)
+"""Those of them that count inside an identifier too, where a separator and a value follow."""

@@ -83,7 +83,7 @@ NOT_A_VALUE = frozenset(
     about after before between because since until unless while though although
     mine yours ours theirs someone something nothing anything everything everyone nobody somebody
     please thanks thank sorry lol haha hehe hmm oh ah well hey hi hello
-    str string bytes int bool text object self field fields input type value name password
+    str string bytes int bool text object self field fields input type value name pass password
     passwords passwd passphrase passcode pwd username user users login account
     minimum maximum min max must-be at-least being-changed over under up down out off gone
     available unavailable expires some any all each every both either neither one two three four
