@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import KEYS, SMALL, SMALLEST, commands, counting_bytes
 
-from tests.strategies import KEYS, SMALL, SMALLEST, commands, counting_bytes
 from turnfold.events.codec import decode_events, encode_events
 from turnfold.events.commands import (
     AddTurns,

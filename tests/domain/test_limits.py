@@ -1,8 +1,8 @@
 """Limits: configured values only lower the hard ceilings, and they fit together."""
 
 import pytest
+from strategies import SMALLEST
 
-from tests.strategies import SMALLEST
 from turnfold.events.errors import InvalidConfig, LimitTooHigh
 from turnfold.events.limits import BOUNDS, Limits
 
@@ -12,7 +12,9 @@ def test_a_value_above_the_ceiling_names_both_numbers(name: str) -> None:
     """An operator sees what was asked for and what is possible."""
     ceiling = BOUNDS[name][2]
 
-    with pytest.raises(LimitTooHigh, match=f"{name} is {ceiling + 1}; the hard ceiling is {ceiling}"):
+    with pytest.raises(
+        LimitTooHigh, match=f"{name} is {ceiling + 1}; the hard ceiling is {ceiling}"
+    ):
         Limits(**{name: ceiling + 1})
 
 
