@@ -12,7 +12,7 @@ from turnfold.events.redaction_rule import Rule
 WORD_PROBED = 10
 """Runs shorter than this aren't measured."""
 
-LONG_WORD = 16
+LONG_WORD = 12
 """Rules that need a run of this length have their cues in tables of their own."""
 
 TOKEN_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=.~%"
@@ -58,27 +58,55 @@ class Screen:
         return rule.word <= self.longest and rule.digits <= self.digits
 
 
+class Cues:
+    """Literals to look for, in groups: where a group's gate is absent, none of it is there.
+
+    The gate of a longer cue is a shorter one inside it, or a separator that it holds; cues outside
+    ASCII are looked for in texts outside ASCII only.
+    """
+
+    __slots__ = ("_ascii", "_other")
+
+    _SEPARATORS = ("_", "-", ".")
+
+    def __init__(self, cues: Iterable[str]) -> None:
+        gates: dict[str, list[str]] = {}
+        other: list[str] = []
+        for cue in sorted(dict.fromkeys(cues), key=len):
+            if not cue.isascii():
+                other.append(cue)
+                continue
+            gate = next((short for short in gates if short and short in cue), None)
+            if gate is None:
+                gate = next((mark for mark in self._SEPARATORS if mark in cue), cue)
+            gates.setdefault(gate, []).append(cue)
+        self._ascii = tuple((gate, tuple(group)) for gate, group in gates.items())
+        self._other = tuple(other)
+
+    def present(self, low: str) -> list[str]:
+        """The cues that stand in `low`, which is in lower case."""
+        found: list[str] = []
+        for group in [group for gate, group in self._ascii if gate in low]:
+            found += [cue for cue in group if cue in low]
+        if not low.isascii():
+            found += [cue for cue in self._other if cue in low]
+        return found
+
+
 class CueTable:
-    """Rules by cue; cues that hold a separator are only looked for where it stands."""
+    """Rules by cue."""
 
-    __slots__ = ("_groups",)
-
-    _SEPARATORS = ("_", "-", ".", "")
+    __slots__ = ("_cues", "_rules")
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         table: dict[str, list[Rule]] = {}
         for rule in rules:
             for cue in rule.cues:
                 table.setdefault(cue, []).append(rule)
-        groups: dict[str, list[tuple[str, tuple[Rule, ...]]]] = {}
-        for cue, found in table.items():
-            separator = next(mark for mark in self._SEPARATORS if mark in cue)
-            groups.setdefault(separator, []).append((cue, tuple(found)))
-        self._groups = tuple(groups.items())
+        self._rules = {cue: tuple(found) for cue, found in table.items()}
+        self._cues = Cues(table)
 
     def present(self, low: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
         """The cues that stand in `low`, with their rules."""
-        for separator, cues in self._groups:
-            if separator in low:
-                for found in [entry for entry in cues if entry[0] in low]:
-                    yield found
+        for cue in self._cues.present(low):
+            yield cue, self._rules[cue]

@@ -23,7 +23,7 @@ from turnfold.events.redaction_money import MONEY_RULES
 from turnfold.events.redaction_names import NAME_RULES
 from turnfold.events.redaction_prefixes import PREFIX_RULES, SPACED_PREFIX
 from turnfold.events.redaction_rule import NOT_MASK, PLACEHOLDER, PRIORITY, Rule, Span
-from turnfold.events.redaction_screen import LONG_WORD, CueTable, Screen
+from turnfold.events.redaction_screen import LONG_WORD, Cues, CueTable, Screen
 from turnfold.events.redaction_tokens import RUN_RULES, continues_token
 from turnfold.events.redaction_urls import url_spans
 from turnfold.events.redaction_views import (
@@ -56,7 +56,11 @@ _URL_LETTERS = frozenset(
 )
 _RUN = re.compile(rf"[^\s{NOT_MASK}\"'`,;<>(){{}}]*+")
 
-_SHORT_CUES = CueTable(rule for rule in RULES if rule.word < LONG_WORD)
+_SHORT = [rule for rule in RULES if rule.word < LONG_WORD and not rule.attached]
+_SHORT_CUES = CueTable(rule for rule in _SHORT if not rule.digits)
+_DIGIT_CUES = CueTable(rule for rule in _SHORT if rule.digits)
+_LEAST_DIGITS = min(rule.digits for rule in _SHORT if rule.digits)
+_PASSWORD_CUES = Cues(prose.PROSE_CUES)
 _LONG_CUES = CueTable(rule for rule in RULES if rule.word >= LONG_WORD and not rule.attached)
 _WRAPPED_CUES = CueTable(rule for rule in RULES if rule.wrapped and not rule.attached)
 _ATTACHED_CUES = CueTable(rule for rule in RULES if rule.attached)
@@ -105,6 +109,8 @@ class _Scan:
         if "://" in self._low:
             yield from url_spans(self._text)
         yield from self._at_cues(_SHORT_CUES, self._low)
+        if self._screen.digits >= _LEAST_DIGITS:
+            yield from self._at_cues(_DIGIT_CUES, self._low)
         yield from self._passwords()
         if self._screen.longest >= LONG_WORD:
             yield from self._at_cues(_LONG_CUES, self._low)
@@ -144,7 +150,7 @@ class _Scan:
 
     def _passwords(self) -> Iterator[Span]:
         low = self._low
-        for cue in [cue for cue in prose.PROSE_CUES if cue in low]:
+        for cue in _PASSWORD_CUES.present(low):
             at = low.find(cue)
             while at >= 0:
                 self._work.add(2)
