@@ -8,7 +8,7 @@ erased without touching a chained byte.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
@@ -162,13 +162,13 @@ def event_count(chained: bytes) -> int:
 
 
 def _outer(chained: bytes, exact: bool) -> tuple[int, int, list[Any]]:
-    value = cbor.decode(chained, exact=exact)
-    if type(value) is not list or len(value) != 3:  # pyright: ignore[reportUnknownArgumentType]
+    value = cast("list[Any]", cbor.decode(chained, exact=exact))
+    if type(value) is not list or len(value) != 3:
         raise CorruptData("a chained part is not [at, age, events]")
-    at, age, items = value  # pyright: ignore[reportUnknownVariableType]
-    if type(at) is not int or type(age) is not int or age < 0 or type(items) is not list:  # pyright: ignore[reportUnknownArgumentType]
+    at, age, items = value
+    if type(at) is not int or type(age) is not int or age < 0 or type(items) is not list:
         raise CorruptData("a chained part is not [at, age, events]")
-    return at, age, items  # pyright: ignore[reportUnknownVariableType]
+    return at, age, items
 
 
 class _PayloadReader:
