@@ -165,7 +165,8 @@ def _outer(chained: bytes, exact: bool) -> tuple[int, int, list[Any]]:
     value = cast("list[Any]", cbor.decode(chained, exact=exact))
     if type(value) is not list or len(value) != 3:
         raise CorruptData("a chained part is not [at, age, events]")
-    at, age, items = value
+    at, age = value[0], value[1]
+    items: Any = value[2]
     if type(at) is not int or type(age) is not int or age < 0 or type(items) is not list:
         raise CorruptData("a chained part is not [at, age, events]")
     return at, age, items
