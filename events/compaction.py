@@ -17,7 +17,7 @@ import attrs
 
 from turnfold.events.event import TurnAdded
 from turnfold.events.exchanges import Calls, calls, exchange_starts, groups, units
-from turnfold.events.limits import TURN_OVERHEAD_BYTES, Limits
+from turnfold.events.limits import TAG_BYTES, TURN_OVERHEAD_BYTES, Limits
 from turnfold.events.reasons import Reason
 from turnfold.events.sealed import NONCE_BYTES
 from turnfold.events.session import Session
@@ -148,6 +148,8 @@ class _Plan:
         self._old_summary_bytes = session.summary.size if session.summary else 0
         self._sources = self._old_summary_bytes
         self._tool_turns = 0
+        self._tags = len(session.turn_ids)
+        self._tags_too_many = max(0, session.turn_id_count - limits.turn_ids_per_session)
         self.chosen: set[int] = set()
 
     @property
@@ -185,15 +187,17 @@ class _Plan:
             self.chosen.add(index)
             self._sources += _source_bytes(turn)
             self._tool_turns += turn.kind.is_tool
+            self._tags += turn.turn_tag is not None
 
     def _left(self) -> _Load:
         """An upper bound of what is left, the new summary and the incoming turn included.
 
-        The tags of turn ids stay: a compacted turn's id is remembered.
+        A compacted turn's id is remembered, unless lowered limits say that there are too many.
         """
         if not self.chosen:
             return self._load
         freed = self._sources + TURN_OVERHEAD_BYTES * len(self.chosen)
+        freed += TAG_BYTES * min(self._tags, self._tags_too_many)
         return _Load(
             self._load.turns - len(self.chosen),
             self._load.tool_turns - self._tool_turns,
