@@ -11,12 +11,14 @@ passwords. What counts is how a value is tied to the cue, and how much the value
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
-from turnfold.events.redaction_rule import NOT_MASK, Rule, value_is
+from turnfold.events.redaction_rule import NOT_MASK, Rule, before, value_is
 from turnfold.events.redaction_shapes import shape
 from turnfold.events.redaction_words import (
     FUNCTION_WORDS,
     NOT_A_VALUE,
+    NUMBERED_NAMES,
     PASSWORD_CUES,
     SCRIPT_PASSWORD_CUES,
 )
@@ -43,11 +45,11 @@ _LINK = re.compile(
     r"|(?P<bare>\s{1,3}))",
     re.IGNORECASE,
 )
-# Some words between the cue and what introduces the value: «password for the door is …».
-_FAR = re.compile(
-    r"[\"'`)]{0,2}(?:\s{1,2}[^\s:=.?!]{1,24}){1,7}?"
-    r"(?:\s{0,2}(?:=>|->|→|:=|==?|:)\s{0,3}|\s{1,2}(?:is|was|be|to|it['’]?s|use|try|type|enter|put"
-    rf"|becomes|remains|stays|says|reads|as|with)(?:\s{{1,2}}{_ADVERB})?\s{{1,2}})",
+# What introduces the value some words after the cue: «password for the door is …».
+_INTRO = re.compile(
+    r"\s{0,2}(?:=>|->|→|:=|==?|:)\s{1,3}|(?<=\s)(?:is|was|be|to|it['’]?s|use|try|type|enter|put|es|est"
+    r"|c['’]est|ist|lautet|é|è|är|er|becomes|remains|stays|says|reads|as|with|still|now|either|called"
+    rf"|namely)(?:\s{{1,2}}{_ADVERB})?\s{{1,2}}",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
@@ -105,11 +107,12 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
     if not found.digits:
         return announced and not _LOUD_SIGNS.isdisjoint(word[1:-1])
     if _ORDINARY.fullmatch(word):
-        return announced and found.letters >= 5 and _TAILED.fullmatch(word) is not None
+        tailed = _TAILED.fullmatch(word)
+        return tailed is not None and tailed["stem"].lower() not in NUMBERED_NAMES
     return announced or signs or (found.digits >= 2 and found.changes >= 2)
 
 
-_TAILED = re.compile(r"[a-z]{5,}\d{1,8}[!?$#*]{0,2}", AI)
+_TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}[!?$#*]{0,2}", AI)
 
 
 def _bare_ok(cue: str, word: str) -> bool:
@@ -207,26 +210,37 @@ _CLAUSE_WORDS = frozenset(
 
 def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
     """A made-up or quoted value some words after the cue: «password for the door is …»."""
-    far = _FAR.match(text, cue_end, min(len(text), cue_end + 110))
-    if far is None or _SENTENCE_END.search(far.group()):
-        return None
-    value = _VALUE.match(text, far.end())
-    if value is None:
-        return None
-    group = value.lastgroup or "word"
-    word = value[group].strip(_TRIM)
-    if _CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
-        return None
-    quoted = group != "word" and " " not in word
-    if looks_made_up(word, announced=True) or (quoted and cue != "pass"):
-        return value.span(group)
-    tied = _FOR.match(far.group()) is not None and word.isalpha() and cue not in ("pass", "pw")
-    if tied and _plain_value(text, word, value.end()) and _ends_clause(text, value.end()):
-        return value.span(group)
+    last = min(len(text), cue_end + _FAR_MAX)
+    stop = _CLAUSE_END.search(text, cue_end, last)
+    for intro in islice(_INTRO.finditer(text, cue_end, stop.start() if stop else last), 5):
+        value = _VALUE.match(text, intro.end())
+        if value is None:
+            continue
+        group = value.lastgroup or "word"
+        word = value[group].strip(_TRIM)
+        if _CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
+            continue
+        quoted = group != "word" and " " not in word
+        if looks_made_up(word, announced=True) or (quoted and cue != "pass"):
+            return value.span(group)
+        tied = _TIED.fullmatch(text, cue_end, intro.end()) is not None and word.isalpha()
+        if (
+            tied
+            and cue not in ("pass", "pw")
+            and _plain_value(text, word, value.end())
+            and _ends_clause(text, value.end())
+        ):
+            return value.span(group)
     return None
 
 
-_FOR = re.compile(r"\s{1,2}(?:for|to|on|of|in|at)\s[^\n]*(?:\bis|:|=)\s+$", AI)
+_FAR_MAX = 90
+_CLAUSE_END = re.compile(r"[.!]\s|\n\s*\n")
+_TIED = re.compile(
+    r"\s{1,2}(?:(?:for|to|on|of|in|at)(?:\s{1,2}[^\s:=.?!]{1,24}){1,5}|here|there|now|today)"
+    r"\s{0,2}(?:\bis|:|=)\s+",
+    AI,
+)
 
 
 def _ends_clause(text: str, end: int) -> bool:
@@ -363,6 +377,42 @@ LOGIN_RULES = (
     ),
     Rule(
         kind="credential",
+        source="login told as name with password",
+        cues=_LOGIN_WORDS,
+        pattern=re.compile(
+            r"(?:log ?in|sign in|creds|credentials|account)(?:\s{1,2}details)?"
+            r"(?:\s{0,2}(?:with|as|is|are|using|w/)\s{1,3}|\s{0,2}[:=]\s{0,2})[\"']?"
+            r"[A-Za-z][\w.@+\-]{1,48}[\"']?(?:\s{0,2}[/:,|]\s{0,2}|\s{1,2}(?:with|and|using|w/)\s{1,2})"
+            rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
+            AI,
+        ),
+        accept=value_is(lambda value: looks_made_up(value.strip(_TRIM), announced=True)),
+        digits=1,
+    ),
+    Rule(
+        kind="credential",
+        source="default accounts: name:password",
+        cues=("root", "admin", "guest", "demo", "user", "test"),
+        pattern=re.compile(
+            r"(?<![\w./@\-])(?:root|admin(?:istrator)?|guest|demo|user|test)\s?[:/]\s?"
+            rf"(?P<v>[^\s{NOT_MASK}\"'/:]{{5,64}}+)(?![/:])",
+            AI,
+        ),
+        accept=value_is(lambda value: shape(value).letters >= 3 and _mixed(value)),
+        digits=1,
+    ),
+    Rule(
+        kind="credential",
+        source="MySQL clients: -pPASSWORD",
+        cues=("mysql", "mariadb"),
+        pattern=re.compile(
+            rf"(?:mysql|mariadb)\w{{0,8}}\s[^\n{NOT_MASK}]{{0,60}}?(?<=\s)-p(?P<v>[^\s{NOT_MASK}\-]{{4,64}}+)",
+            AI,
+        ),
+        accept=value_is(lambda value: could_be_password(value) and value[0] != "$"),
+    ),
+    Rule(
+        kind="credential",
         source="name:password@host",
         cues=(),
         pattern=re.compile(
@@ -419,6 +469,19 @@ _CODE_NAME = (
     r"|security|sms|access|confirmation|backup|recovery|door|gate)\s{1,2}"
     r"(?:code|pin|passcode|token)|otp|totp|2fa|mfa|pin(?:\s(?:code|number))?)"
 )
+_NOT_A_CODE = re.compile(
+    r"(?:error|status|exit|return|http|zip|post|postal|area|country|response|product|source|promo"
+    r"|colou?r|hex|airport|flight|reservation|booking|discount|dialing|dialling|result|message|stop"
+    r"|reason|key|char|character|ascii|currency|iata|route|bar|qr|machine|the)\s?(?:code)?$",
+    AI,
+)
+
+
+def _spoken_code(match: re.Match[str]) -> bool:
+    """«the alarm code is 90417», not «error code: 1045»."""
+    return _NOT_A_CODE.search(before(match, 14).rstrip()) is None
+
+
 _CODE_LINK = r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
 
 CODE_RULES = (
@@ -440,6 +503,30 @@ CODE_RULES = (
         pattern=re.compile(
             r"code(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2})"
             r"(?P<v>\d{6}|\d{3}[ \-]\d{3})\b",
+            AI,
+        ),
+        digits=6,
+    ),
+    Rule(
+        kind="code",
+        source="four to eight digits called the code of something",
+        cues=("code", "passcode", "combination", "combo"),
+        pattern=re.compile(
+            r"(?:passcode|code|combination|combo)(?:\s(?:for|to|of|at|on)(?:\s[a-z]{1,12}){1,3})?"
+            r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|(?<=passcode)\s)"
+            r"(?P<v>\d{4,8}|\d{2}-\d{2}-\d{2})(?![\w\-.,]\w|\w)",
+            AI,
+        ),
+        accept=_spoken_code,
+        digits=4,
+    ),
+    Rule(
+        kind="code",
+        source="six digits from a message or an app",
+        cues=("code",),
+        pattern=re.compile(
+            r"code\b(?=[^.!?\n]{0,40}?\b(?:sms|text|phone|app|authenticator|e?mail|verif\w{1,8}|log ?in))"
+            r"[^.!?\n\d]{1,48}(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-]|[.,]\d)",
             AI,
         ),
         digits=6,

@@ -43,6 +43,8 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("κωδικ", r"κωδικ[όο]ς"),  # Greek
     ("mật khẩu", r"mật khẩu"),  # Vietnamese
     ("kata sandi", r"kata sandi"),  # Indonesian
+    ("word", r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=key)word"),
+    ("phrase", r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase"),
 )
 
 # Scripts without word spaces, or with other joints: the value may follow at once.
@@ -116,3 +118,22 @@ FUNCTION_WORDS = frozenset(
     """.split()
 )
 """Words that prose is held together with; a made-up passphrase has hardly any."""
+
+NUMBERED_NAMES = frozenset(
+    """
+    python ubuntu gnome windows debian fedora office kernel apache mysql sqlite vista level channel
+    version chapter room line page step part section option number server admin player tester
+    lines class group item items object table image images photo video track song round floor gate
+    house flight route channel region parcel prim prims layer slot stage phase week month year day
+    hours minutes seconds january february march april june july august september october november
+    december monday tuesday wednesday thursday friday saturday sunday build release update patch
+    service pack directx opengl kubuntu xubuntu lubuntu mandriva redhat centos opensuse netbsd
+    openbsd freebsd macos osxfuse libreoffice openoffice photoshop firefox chrome chromium opera
+    safari internet explorer thunderbird nvidia geforce radeon intel pentium athlon core cores
+    thread threads socket port ports users clients nodes hosts disks drive drives partition
+    network networks interface device devices monitor display screen screens desktop laptop
+    tutorial lesson exercise problem question answer figure article paragraph example examples
+    angular react vuejs django laravel symfony typescript javascript ecmascript unicode
+    """.split()
+)
+"""Words that a number follows without a space as a matter of course: `python3`, `channel5`."""
