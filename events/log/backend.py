@@ -12,7 +12,7 @@ import attrs
 
 from turnfold.events.commands import Instant
 from turnfold.events.event import Gap
-from turnfold.events.log.frame import FrameHeader
+from turnfold.events.log.frame import FrameHeader, check_parts, frame_bytes
 from turnfold.events.session import PendingErasure
 from turnfold.events.snapshot import Capture
 
@@ -32,6 +32,23 @@ class FrameParts:
 
     def __repr__(self) -> str:
         return f"FrameParts(first={self.first}, count={self.count})"
+
+
+def check_batch(frames: Sequence[FrameParts], first: int) -> int:
+    """The bytes of a batch that begins at position `first`.
+
+    Raises ValueError if it is empty, its frames don't follow each other or one passes a cap.
+    """
+    if not frames:
+        raise ValueError("a batch has at least one frame")
+    size = 0
+    for parts in frames:
+        if parts.first != first:
+            raise ValueError(f"a frame begins at {parts.first} where {first} was due")
+        check_parts(first, parts.count, parts.chained, parts.payload)
+        first += parts.count
+        size += frame_bytes(len(parts.chained), len(parts.payload))
+    return size
 
 
 # Not frozen: one for each frame read (0.4 instead of 1.4 us). Never changed.

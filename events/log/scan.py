@@ -100,7 +100,7 @@ class FrameScan(Iterator[ScannedFrame]):
         self._window = Window(file)
         self._content = content
         self.offset = offset
-        self.expected = expected
+        self.expected: int | None = expected
         self.stopped: Stop | None = None
         self.stopped_header: FrameHeader | None = None
 

@@ -6,6 +6,7 @@ is durable: so it is evidence for base - 1. A gap can lie only here, between two
 """
 
 import re
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
@@ -155,8 +156,10 @@ def read_segment_header(file: File, base: int) -> SegmentHeader:
     return parse_segment_header(file.read(0, SEGMENT_HEADER_BYTES), base)
 
 
-def prepare_segment(disk: Disk, header: SegmentHeader, frames: bytes = b"") -> File:
+def prepare_segment(disk: Disk, header: SegmentHeader, frames: Sequence[bytes] = ()) -> File:
     """A synced segment under a temporary name, open for writing; `install_segment` follows.
+
+    `frames` are the bytes that follow the header, in pieces of any size.
 
     After an error (DiskFull, StorageError) nothing of it is left.
     """
@@ -164,7 +167,10 @@ def prepare_segment(disk: Disk, header: SegmentHeader, frames: bytes = b"") -> F
     discard_segment(disk, header.base)
     file = disk.create(temporary)
     try:
-        file.write(0, encode_segment_header(header) + frames)
+        offset = 0
+        for piece in (encode_segment_header(header), *frames):
+            file.write(offset, piece)
+            offset += len(piece)
         file.sync()
     except BaseException:
         file.close()
