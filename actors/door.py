@@ -7,7 +7,7 @@ turn can't be constructed otherwise. The store actor refuses what didn't come th
 
 import threading
 import time
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import attrs
 import pykka
@@ -79,10 +79,9 @@ class Door:
             )
             return self.add_turns(message.key, items, message.session), False
         if isinstance(message, _PLAIN):
-            key = getattr(message, "key", None)
-            if hasattr(message, "key"):
-                check_key(key)
-            return message, False
+            if isinstance(message, commands.ExpireSession | commands.DeleteKey):
+                check_key(message.key)
+            return cast("Request", message), False
         raise InvalidInput(
             f"the store takes no {type(message).__name__}; turnfold.actors.messages has what it"
             " takes"
@@ -140,10 +139,10 @@ class Door:
             raise self.admission.busy_error()
         self.send(request, slot, single)
 
-    def send(self, request: Request, slot: Slot, single: bool) -> None:
-        """Put an admitted request in the actor's inbox. Raises StoreClosed."""
+    def send(self, request: Request, slot: Slot, single: bool, at: int | None = None) -> None:
+        """Put an admitted request in the actor's inbox; `at` as in Submit. Raises StoreClosed."""
         try:
-            self._actor.tell(Submit(request, slot, single, self))
+            self._actor.tell(Submit(request, slot, single, self, at))
         except pykka.ActorDeadError:
             self.admission.leave(1)
             raise closed_error() from None

@@ -5,7 +5,7 @@ and `DeleteKey` are the commands of the domain; `AddTurn` and `AddTurns` become 
 where texts are bounded. Keys, turns and answers are values of `turnfold.events`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -56,12 +56,16 @@ class AddTurn:
     session: SessionId | None = None
 
 
+def _tuple(turns: Iterable[Turn | TurnToAdd]) -> tuple[Turn | TurnToAdd, ...]:
+    return tuple(turns)
+
+
 @attrs.frozen
 class AddTurns:
     """Add several turns, all or none. Answer: tuple of Receipts, one per turn."""
 
     key: ConversationKey
-    turns: tuple[Turn | TurnToAdd, ...] = attrs.field(converter=tuple)
+    turns: tuple[Turn | TurnToAdd, ...] = attrs.field(converter=_tuple)
     session: SessionId | None = None
 
 
@@ -152,13 +156,15 @@ class Submit:
     """A request that has passed the door, on its way to the store actor with its reply slot.
 
     `single`: the waiter wants the only receipt, not a tuple of one. `door` proves by identity
-    that the request was bounded and admitted by this store's own door.
+    that the request was bounded and admitted by this store's own door. `at` is the wall-clock time
+    that recorded input brings along (ns): the batch that a command ends up in blurs nothing.
     """
 
     request: "Command | Sync | Flush"
     slot: "Slot"
     single: bool
     door: object
+    at: int | None = None
 
 
 @attrs.frozen

@@ -127,16 +127,19 @@ class StoreActor(UnregisteredActor):
     # --- commands ----------------------------------------------------------------------------
 
     def _run_batch(self, submit: Submit) -> None:
-        batch, inbox = self.batch, self.actor_inbox
-        now = self._clock.now()
+        batch, inbox, clock = self.batch, self.actor_inbox, self._clock
+        now = clock.now() if submit.at is None else clock.advance_to(submit.at)
         held = None
         batch.take(submit, now)
         while not (inbox.empty() or batch.is_full):
             envelope = inbox.get()
-            if envelope.message.__class__ is not Submit:
+            submit = envelope.message
+            if submit.__class__ is not Submit:
                 held = envelope
                 break
-            batch.take(envelope.message, now)
+            if submit.at is not None:
+                now = clock.advance_to(submit.at)
+            batch.take(submit, now)
         if self._ledger.frames and self._ledger.has_overdue(now.age):
             self._ledger.decide(Sweep(), now)
         self._commit(now)
