@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pykka
@@ -21,7 +21,7 @@ import pykka
 from turnfold.actors.async_notices import AsyncNotices
 from turnfold.actors.catch_up import SLICE_EVENTS, EventReader, LogCursor
 from turnfold.actors.checkpoints import Checkpoints, CheckpointStorage
-from turnfold.actors.pump import Item, Pump
+from turnfold.actors.pump import Pump
 from turnfold.actors.subscriber import Factory, Target, target_maker
 from turnfold.actors.subscription import REST_S, Standing, Subscription, Supply
 from turnfold.actors.tail import Tail
@@ -186,7 +186,7 @@ class Feed:
         after: int | None = None,
         reasons: Iterable[Reason | str] | None = None,
         key: ConversationKey | None = None,
-    ) -> AsyncIterator[Item]:
+    ) -> AsyncNotices:
         """The same as an asynchronous iterator: notices and gaps, until the store is closed.
 
         At most two batches wait for the loop, which is woken once a batch. Raises InvalidInput.
@@ -241,8 +241,16 @@ class Feed:
                 raise InvalidInput(
                     "a subscriber of this name is running; cancel it first, or use another name"
                 )
-            subscription.start()
-            self._subscriptions = (*self._subscriptions, subscription)
+            # Before it starts, so that no wake-up is missed; it can't end before this is left.
+            before, self._subscriptions = (
+                self._subscriptions,
+                (*self._subscriptions, subscription),
+            )
+            try:
+                subscription.start()
+            except RuntimeError:  # no more threads
+                self._subscriptions = before
+                raise
         return subscription
 
     def _ended(self, subscription: Subscription) -> None:

@@ -178,6 +178,16 @@ def test_start_at_the_newest_position_waits_for_the_next() -> None:
     assert seen == [4]
 
 
+def test_subscribing_while_notices_are_told_misses_no_wake_up() -> None:
+    with running(waiting=2) as rig:
+        for _ in range(200):
+            rig.turns(1)
+            subscription = rig.feed.subscribe(lambda: Recorder([]), after=rig.log.durable - 1)
+
+            assert reached(subscription, rig)
+            subscription.stop()
+
+
 # --- gaps --------------------------------------------------------------------------------------
 
 
