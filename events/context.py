@@ -29,6 +29,16 @@ from turnfold.events.keys import SessionId
 from turnfold.events.reasons import START_AFTER, Reason
 from turnfold.events.session import EndedSession, Session
 
+__all__ = [
+    "AnthropicMessage",
+    "Context",
+    "ContextMessage",
+    "OpenAIMessage",
+    "PreviousEnd",
+    "TextPart",
+    "project",
+]
+
 _PREVIOUS: Final = {
     Reason.STARTED_AFTER_EXPIRY: PreviousEnd.EXPIRED,
     Reason.STARTED_AFTER_EVICTION: PreviousEnd.EVICTED,

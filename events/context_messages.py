@@ -74,7 +74,7 @@ def notice_message(previous: PreviousEnd | None, frame: Frame) -> ContextMessage
 def summary_message(summary: Summary, frame: Frame) -> ContextMessage:
     """The summary, or how many turns it stood for if it can't be read. Raises CorruptData."""
     if isinstance(summary.sealed, bytes):
-        line = assemble(*render(decode(summary.sealed[NONCE_BYTES:])))
+        line = assemble(*render(decode(summary.sealed[NONCE_BYTES:], exact=False)))
     else:
         line = lost_body(summary.covered)
     return frame.message(line, trusted=False, position=summary.position)

@@ -23,6 +23,8 @@ from turnfold.events.summary_body import assemble, in_order, render
 from turnfold.events.summary_facts import (
     DETAIL_BYTES_MAX,
     EXCERPT_BYTES_MAX,
+    EXCERPT_SHARE_BYTES,
+    EXCERPTS_MIN,
     OUTCOMES_TOP,
     TOOLS_TOP,
     Excerpt,
@@ -170,12 +172,16 @@ def _new_excerpts(turns: Sequence[TurnAdded]) -> list[Excerpt]:
 def _fit(
     facts: Facts, new_results: Iterable[Result], new_excerpts: Iterable[Excerpt], limit: int
 ) -> Facts:
-    """The facts with as many names and quotations as fit, highest rank first."""
+    """The facts with as many names and quotations as fit, highest rank first.
+
+    Excerpts are bounded in number too: few long ones say more than many scraps.
+    """
     base = _with_names(attrs.evolve(facts, results=(), excerpts=()), limit)
     room = limit - len(encode(base)) - _LIST_HEADS_BYTES
     results: list[Result] = []
     excerpts: list[Excerpt] = []
     seen: set[tuple[str, ...]] = set()
+    excerpts_max = max(EXCERPTS_MIN, limit // EXCERPT_SHARE_BYTES)
     for result in _ranked_results(facts.results, new_results):
         label = ("", result.action, result.text)
         if result.outcome is Outcome.OK and label in seen:
@@ -189,7 +195,7 @@ def _fit(
         if (excerpt.text,) in seen:
             continue
         room -= len(cbor.encode(excerpt_item(excerpt)))
-        if room < 0:
+        if room < 0 or len(excerpts) >= excerpts_max:
             break
         seen.add((excerpt.text,))
         excerpts.append(excerpt)

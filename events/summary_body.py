@@ -11,13 +11,16 @@ from turnfold.events.turns import KINDS, Outcome
 from turnfold.events.untrusted import TRUSTED, UNTRUSTED, payload, quote, record
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SHOWN = tuple(
+    (kind.name.lower(), TRUSTED if kind.trusted else UNTRUSTED) for kind in KINDS
+)  # by code
 _YEAR_9999_NS = 253_402_300_799 * 10**9
 
 
 def utc(at: int) -> str:
     """Nanoseconds since 1970 as 2026-01-31T12:00:00Z."""
     moment = _EPOCH + timedelta(microseconds=min(at, _YEAR_9999_NS) // 1000)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def render(facts: Facts) -> tuple[str, list[str]]:
@@ -64,11 +67,9 @@ def _record(item: Result | Excerpt) -> str:
                 ("text", item.text),
             )
         )
-    trust = TRUSTED if item.kind.trusted else UNTRUSTED
-    kind = item.kind.name.lower()
-    return record(
-        (("position", item.position), ("kind", kind), ("trust", trust), ("text", item.text))
-    )
+    kind, trust = _SHOWN[item.kind.value]
+    text = quote(item.text)
+    return f'{{"position":{item.position},"kind":"{kind}","trust":"{trust}","text":{text}}}'
 
 
 def _outcomes(table: Table) -> str:

@@ -20,6 +20,8 @@ OUTCOMES_TOP: Final = 12  # actions with a tally of their own
 TOOLS_TOP: Final = 8  # tools with a count of their own
 EXCERPT_BYTES_MAX: Final = 200
 DETAIL_BYTES_MAX: Final = 120  # of an action result's text
+EXCERPT_SHARE_BYTES: Final = 128  # of a summary's limit to each excerpt: 32 of them in 4 KiB
+EXCERPTS_MIN: Final = 8
 COUNTS_BYTES_MAX: Final = 192
 """A summary without names, results and excerpts never takes more: 17 integers of <= 9 bytes."""
 
@@ -191,9 +193,13 @@ def encode(facts: Facts) -> bytes:
     )
 
 
-def decode(data: bytes) -> Facts:
-    """The facts that `encode` stored. Raises CorruptData."""
-    fields = _items(cbor.decode(data), 15)
+def decode(data: bytes, *, exact: bool = True) -> Facts:
+    """The facts that `encode` stored. Raises CorruptData.
+
+    `exact` demands the very bytes that `encode` gives; a reader of bytes that were checked against
+    their commitment can do without.
+    """
+    fields = _items(cbor.decode(data, exact=exact), 15)
     if fields[0] != VERSION:
         raise CorruptData("a summary of an unknown version")
     first, last, first_at, last_at = (_count(field) for field in fields[1:5])

@@ -60,9 +60,12 @@ _ESCAPED: Final = (
 _ESCAPE = re.compile(rf"[{_ESCAPED}]|\[(?=/?(?:INST|SYS|TOOL|AVAILABLE))", re.IGNORECASE | re.ASCII)
 
 
+_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one at every call
+
+
 def quote(text: str) -> str:
     """`text` as a JSON string in which nothing can look like the frame."""
-    return _ESCAPE.sub(_escape, json.dumps(text, ensure_ascii=False))
+    return _ESCAPE.sub(_escape, _json(text))
 
 
 def _escape(match: re.Match[str]) -> str:

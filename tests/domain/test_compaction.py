@@ -96,7 +96,7 @@ def test_an_avatar_turn_begins_an_exchange_and_any_other_joins_the_newest() -> N
 
 
 def test_the_newest_exchange_gives_up_its_oldest_calls_with_their_results_first() -> None:
-    turns = [AvatarText("do it")]
+    turns: list[Turn] = [AvatarText("do it")]
     for number in range(4):
         turns += [
             AgentResponse("", call_ids=(f"c{number}",)),
@@ -217,7 +217,8 @@ def test_a_session_conforms_to_lowered_limits() -> None:
 
 
 def test_a_summary_is_cut_to_a_lowered_limit_without_turns() -> None:
-    turns = stored([AvatarText(f"We meet at {n} tomorrow at the plaza.") for n in range(40)])
+    line = "We meet at {} tomorrow at the plaza, and then we go to the other place together."
+    turns = stored([AvatarText(line.format(number)) for number in range(40)])
     large = compact(session_of(turns), Kind.AVATAR, 300, Limits(turns_per_session=8))
     assert large is not None
     assert len(large.summary) > 512
