@@ -32,11 +32,11 @@ _CUES: dict[str, re.Pattern[str]] = {
 }
 PROSE_CUES: tuple[str, ...] = tuple(_CUES)
 
-_ADVERB = r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe)"
+_ADVERB = r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe|nu|jetzt|nun|ahora|maintenant|agora|adesso|теперь|сейчас|nyt|teraz)"
 _LINK = re.compile(
     r"[\"'`\])*_]{0,3}"
     r"(?:\s{1,2}\([^()\n]{1,40}\))?"
-    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s))\s{0,3}"
+    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s)|equals)\s{0,3}"
     r"(?:(?:it['’]?s|it is|is)\s{1,2})?)"
     rf"|(?P<verb>\s{{1,3}}(?:is|was|ist|lautet|es|est|é|to|are|it['’]s|è|e'|je|on|är|er)"
     rf"(?:\s{{1,2}}{_ADVERB}){{0,2}}(?:\s{{1,2}}to(?:\s{{1,2}}be)?)?:?\s{{1,3}}"
@@ -49,7 +49,7 @@ _LINK = re.compile(
 _INTRO = re.compile(
     r"\s{0,2}(?:=>|->|→|:=|==?|:)\s{1,3}|(?<=\s)(?:is|was|be|to|it['’]?s|use|try|type|enter|put|es|est"
     r"|c['’]est|ist|lautet|é|è|är|er|becomes|remains|stays|says|reads|as|with|still|now|either|called"
-    rf"|namely)(?:\s{{1,2}}{_ADVERB})?\s{{1,2}}",
+    rf"|namely|auf|на|na|à)(?:\s{{1,2}}{_ADVERB})?\s{{1,2}}",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
@@ -107,11 +107,12 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
     if not found.digits:
         return announced and not _LOUD_SIGNS.isdisjoint(word[1:-1])
     if _ORDINARY.fullmatch(word):
-        tailed = _TAILED.fullmatch(word)
-        return tailed is not None and tailed["stem"].lower() not in NUMBERED_NAMES
+        tailed = (_SHORT_TAILED if announced else _TAILED).fullmatch(word)
+        return tailed is not None and (tailed["stem"] or "").lower() not in NUMBERED_NAMES
     return announced or signs or (found.digits >= 2 and found.changes >= 2)
 
 
+_SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)
 _TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}[!?$#*]{0,2}", AI)
 
 
@@ -235,10 +236,12 @@ def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
 
 
 _FAR_MAX = 90
-_CLAUSE_END = re.compile(r"[.!]\s|\n\s*\n")
+_CLAUSE_END = re.compile(
+    r"[.!]\s(?!\s{0,2}(?:it['’]?s|it is|try|use|that['’]?s|here)\b)|\n\s*\n", re.IGNORECASE
+)
 _TIED = re.compile(
     r"\s{1,2}(?:(?:for|to|on|of|in|at)(?:\s{1,2}[^\s:=.?!]{1,24}){1,5}|here|there|now|today)"
-    r"\s{0,2}(?:\bis|:|=)\s+",
+    r"\s{0,2}(?:\bis|:|=|->|=>|→)\s+",
     AI,
 )
 
@@ -350,6 +353,10 @@ def _mixed(value: str) -> bool:
     return found.digits > 0 and found.letters > 0
 
 
+def _jumpy(value: str) -> bool:
+    return shape(value).changes >= 3
+
+
 _LOGIN_WORDS = ("log in", "login", "creds", "credentials", "account", "sign in")
 _MAIL_NAMES = frozenset(
     "mailto mail email e-mail from to cc bcc contact skype xmpp sip sips jid acct write reply "
@@ -381,12 +388,25 @@ LOGIN_RULES = (
         cues=_LOGIN_WORDS,
         pattern=re.compile(
             r"(?:log ?in|sign in|creds|credentials|account)(?:\s{1,2}details)?"
+            r"(?:\s{1,2}(?:for|to|of|on|at)(?:\s{1,2}[\w\-.]{1,20}){1,4})?"
             r"(?:\s{0,2}(?:with|as|is|are|using|w/)\s{1,3}|\s{0,2}[:=]\s{0,2})[\"']?"
             r"[A-Za-z][\w.@+\-]{1,48}[\"']?(?:\s{0,2}[/:,|]\s{0,2}|\s{1,2}(?:with|and|using|w/)\s{1,2})"
             rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
             AI,
         ),
         accept=value_is(lambda value: looks_made_up(value.strip(_TRIM), announced=True)),
+        digits=1,
+    ),
+    Rule(
+        kind="credential",
+        source="login told as name and password without a word between",
+        cues=("login", "creds", "credentials"),
+        pattern=re.compile(
+            r"(?:login|creds|credentials)[: ]{1,2}[A-Za-z][\w.@\-]{1,32}\s(?P<v>[^\s"
+            rf"{NOT_MASK}\"']{{6,64}}+)",
+            AI,
+        ),
+        accept=value_is(lambda value: looks_made_up(value, announced=True) and _jumpy(value)),
         digits=1,
     ),
     Rule(
@@ -472,7 +492,7 @@ _CODE_NAME = (
 _NOT_A_CODE = re.compile(
     r"(?:error|status|exit|return|http|zip|post|postal|area|country|response|product|source|promo"
     r"|colou?r|hex|airport|flight|reservation|booking|discount|dialing|dialling|result|message|stop"
-    r"|reason|key|char|character|ascii|currency|iata|route|bar|qr|machine|the)\s?(?:code)?$",
+    r"|reason|char|character|ascii|currency|iata|route|bar|qr|machine|the)\s?(?:code)?$",
     AI,
 )
 
@@ -482,7 +502,7 @@ def _spoken_code(match: re.Match[str]) -> bool:
     return _NOT_A_CODE.search(before(match, 14).rstrip()) is None
 
 
-_CODE_LINK = r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
+_CODE_LINK = r"(?:\s{1,2}(?:for|to|of|on|at)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
 
 CODE_RULES = (
     Rule(
@@ -491,7 +511,7 @@ CODE_RULES = (
         cues=("code", "otp", "pin", "2fa", "mfa"),
         before=24,
         pattern=re.compile(
-            r"[^\n]{0,24}?" + _CODE_NAME + _CODE_LINK + r"[\"']?(?P<v>\d{4,8}|\d{3}[ \-]\d{3})\b",
+            r"[^\n]{0,24}?" + _CODE_NAME + _CODE_LINK + r"[\"']?(?:[A-Z]-)?(?P<v>\d{4,8}|\d{3}[ \-]\d{3})\b",
             AI,
         ),
         digits=4,
@@ -530,6 +550,77 @@ CODE_RULES = (
             AI,
         ),
         digits=6,
+    ),
+    Rule(
+        kind="code",
+        source="digits before «as your code», «is the code»",
+        cues=("code", "pin", "passcode"),
+        before=40,
+        pattern=re.compile(
+            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was)\s{1,2}"
+            r"(?:[a-z0-9\-]{1,14}\s{1,2}){0,3}(?:code|pin|passcode)\b",
+            AI,
+        ),
+        digits=4,
+    ),
+    Rule(
+        kind="code",
+        source="six digits near a word for one-time codes",
+        cues=("2fa", "otp", "authy", "authenticator"),
+        before=48,
+        pattern=re.compile(
+            r"[^\n]{0,48}?(?<![\w.,\-/#])(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-/]|[.,]\d)"
+            r"[^\n.]{0,40}?\b(?:2fa|otp|authy|authenticator)\b",
+            AI,
+        ),
+        digits=6,
+    ),
+    Rule(
+        kind="code",
+        source="six digits after a word for one-time codes",
+        cues=("2fa", "otp", "authy", "authenticator"),
+        pattern=re.compile(
+            r"(?:2fa|otp|authy|authenticator)\b[^\n.\d]{0,48}(?<![\w.,\-/#])"
+            r"(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-/]|[.,]\d)",
+            AI,
+        ),
+        digits=6,
+    ),
+    Rule(
+        kind="code",
+        source="two-factor backup codes",
+        cues=("2fa", "mfa", "totp"),
+        pattern=re.compile(
+            r"(?:2fa|mfa|totp)\s(?:backup|recovery)(?:\scodes?)?(?:\s{0,2}[:=]|\s{1,2}(?:is|are))?\s{1,2}"
+            r"(?P<v>[A-Za-z0-9]{3,6}-?[A-Za-z0-9]{3,6})\b",
+            AI,
+        ),
+        accept=value_is(_mixed),
+        digits=2,
+    ),
+    Rule(
+        kind="credential",
+        source="answers to security questions",
+        cues=("secret question", "security question", "security answer", "secret answer"),
+        pattern=re.compile(
+            r"(?:secret|security)\s(?:question[^\n]{0,60}?\banswer|answer)(?:\s{0,2}[:=]|\s{1,2}is:?)\s{1,2}"
+            rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}})",
+            AI,
+        ),
+        accept=value_is(could_be_password),
+    ),
+    Rule(
+        kind="code",
+        source="letters and digits called a login code",
+        cues=("code",),
+        before=16,
+        pattern=re.compile(
+            r"[^\n]{0,16}?\b(?:guard|2fa|login|verification|security|auth|backup|access)\scode"
+            r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2})(?P<v>[A-Z0-9]{5,10})\b",
+            re.ASCII,
+        ),
+        accept=value_is(_mixed),
+        digits=1,
     ),
     Rule(
         kind="code",

@@ -5,7 +5,7 @@ Collected for this project from everyday chat in the languages named; lower case
 
 PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     # literal that must stand in the text, pattern from there on
-    ("pass", r"pass(?:[ \-]?w(?:or|0r|ro)d|[ \-]?(?:wd|phrase|code|key|wort)|w)?s?"),
+    ("pass", r"pass(?:[ \-]?w(?:or|0r|ro|r)d|owrd|[ \-]?(?:wd|phrase|code|key|wort)|w)?s?"),
     ("p4ss", r"p4ss[ \-]?(?:w[o0]rd|wd|phrase|code)?"),
     ("p@ss", r"p@ss[ \-]?(?:w[o0]rd|wd|phrase|code)?"),
     ("pa55", r"pa55[ \-]?(?:w[o0]rd|wd|phrase|code)?"),
@@ -15,6 +15,7 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("pw", r"pwd?s?|pword|pwrd"),
     ("psw", r"pswd|pswrd|psword|psw"),
     ("paswo", r"pasword"),
+    ("identif", r"(?<=nickserv )identify"),
     ("kennwort", r"kennwort"),  # German
     ("losungswort", r"losungswort"),
     ("mot de passe", r"mot de passe"),  # French
@@ -24,18 +25,19 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("senha", r"senha"),  # Portuguese
     ("palavra-passe", r"palavra-passe"),
     ("wachtwoord", r"wachtwoord"),  # Dutch
-    ("has", r"has[lł]o"),  # Polish
-    ("parol", r"parola(?: d['’]ordine)?|parool"),  # Italian, Romanian, Turkish, Estonian
+    ("has", r"has[lł][oa]"),  # Polish
+    ("parol", r"parola(?: d['’]ordine)?|parolam|parool"),  # Italian, Romanian, Turkish, Estonian
     ("lösenord", r"lösenord(?:et)?"),  # Swedish
     ("losenord", r"losenord"),
     ("passord", r"passord(?:et)?"),  # Norwegian
     ("adgangskode", r"adgangskoden?|kodeord(?:et)?"),  # Danish
     ("kodeord", r"kodeord(?:et)?"),
-    ("salasana", r"salasana"),  # Finnish
-    ("heslo", r"heslo"),  # Czech, Slovak
-    ("jelsz", r"jelsz[óo]"),  # Hungarian
-    ("ifre", r"(?<=[şs])ifre(?:m|si)?"),  # Turkish
-    ("lozink", r"lozinka"),  # Croatian, Serbian
+    ("salasana", r"salasana(?:ni|si|n)?"),  # Finnish
+    ("heslo", r"hesl[oa]"),  # Czech, Slovak
+    ("jelsz", r"jelsz[óo](?:m|a)?"),  # Hungarian
+    ("şifre", r"şifre(?:m|si)?"),  # Turkish
+    ("sifre", r"sifre(?:m|si)?"),
+    ("lozink", r"lozink[aue]"),  # Croatian, Serbian
     ("geslo", r"geslo"),  # Slovenian
     ("парол", r"парол[ьіья]"),  # Russian, Ukrainian, Bulgarian
     ("пасворд", r"пасворд"),
@@ -43,8 +45,8 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("κωδικ", r"κωδικ[όο]ς"),  # Greek
     ("mật khẩu", r"mật khẩu"),  # Vietnamese
     ("kata sandi", r"kata sandi"),  # Indonesian
-    ("word", r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=key)word"),
-    ("phrase", r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase"),
+    ("word", r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=handshake )word|(?<=unlock )word|(?<=key)word"),
+    ("phrase", r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase|(?<=unlock )phrase|(?<=magic )phrase"),
 )
 
 # Scripts without word spaces, or with other joints: the value may follow at once.
