@@ -90,8 +90,7 @@ class Admission:
         try:
             await slot.future
         except BaseException:  # cancelled, or the store was closed: goes on to the caller
-            if not self._leave_line(place) and place.granted:
-                self.leave(1)
+            self._give_up(place)
             raise
 
     def leave(self, count: int) -> None:
@@ -136,6 +135,11 @@ class Admission:
             else:
                 self._line.append(place)
         return place
+
+    def _give_up(self, place: _Place) -> None:
+        """Give the place back, or the permit if one has come."""
+        if not self._leave_line(place) and place.granted:
+            self.leave(1)
 
     def _leave_line(self, place: _Place) -> bool:
         """Stop waiting; False if a permit (or the end) has come already."""

@@ -5,7 +5,7 @@ was decided on and fails with it.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
@@ -101,7 +101,8 @@ class GroupCommit:
         """
         try:
             events = self._ledger.commit(
-                sync=self._sync_each_batch or self._wants_sync,
+                # A poisoned log is never synced again; what is refused waits for nothing.
+                sync=self.refusal is None and (self._sync_each_batch or self._wants_sync),
                 bookkeeping=not self._needs_space,
             )
         except NotWritten as error:
@@ -173,7 +174,7 @@ class GroupCommit:
 def _with_durability(outcome: Outcome, durable: int) -> Outcome:
     """In durability "flush", a receipt says whether a sync has covered what it answers."""
     if isinstance(outcome, tuple):
-        receipts: tuple[Receipt, ...] = outcome
+        receipts = cast("tuple[Receipt, ...]", outcome)
         return tuple(_with_durability(receipt, durable) for receipt in receipts)
     if isinstance(outcome, Receipt | ExpiryReceipt) and outcome.position > durable:
         return attrs.evolve(outcome, durable=False)

@@ -42,7 +42,7 @@ def _memory_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts
     from turnfold.events.log.memory_log import MemoryArchive, MemoryLog
 
     log = MemoryLog(entropy(STORE_ID_BYTES), entropy(SECRET_BYTES))
-    return _parts(
+    return assemble(
         config,
         clock,
         entropy,
@@ -55,7 +55,7 @@ def _memory_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts
     )
 
 
-def _parts(
+def assemble(
     config: Config,
     clock: Clock,
     entropy: EntropySource,
@@ -67,6 +67,11 @@ def _parts(
     reason: Reason,
     files: Callable[[], None],
 ) -> Parts:
+    """A store around a log and an archive whose events are folded into `state`.
+
+    `last` is the newest instant in the log, None if the store is new; `reason` says how it was
+    opened; `files` closes what was opened with it.
+    """
     names = KeyNames(log.secret)
     ages = AgeClock(clock, last)
     published = Published(state)

@@ -16,9 +16,9 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 from uuid import UUID
 
 import attrs
@@ -91,34 +91,42 @@ def pack(value: Any) -> Any:
         return [type(value).__name__, value.value]
     if isinstance(value, UUID):
         return ["UUID", value.bytes]
-    if isinstance(value, tuple):
-        items: tuple[Any, ...] = value
-        return ["tuple", *map(pack, items)]
-    if attrs.has(type(value)):
-        fields = (getattr(value, field.name) for field in attrs.fields(type(value)))
-        return [type(value).__name__, *map(pack, fields)]
+    if _is_tuple(value):
+        return ["tuple", *map(pack, value)]
+    name = type(value).__name__
+    if name in _VALUES:
+        fields = (getattr(value, field.name) for field in attrs.fields(_VALUES[name]))
+        return [name, *map(pack, fields)]
     return value
 
 
 def unpack(data: Any) -> Any:
     """What `pack` packed; only the classes of this protocol. Raises CorruptData."""
-    if not isinstance(data, list):
+    if not _is_list(data):
         return data
+    name, *rest = data or [None]
     try:
-        name, *rest = data  # pyright: ignore[reportUnknownVariableType]
         if name == "error":
             return _error(*rest)
         if name == "tuple":
-            return tuple(map(unpack, rest))  # pyright: ignore[reportUnknownArgumentType]
+            return tuple(map(unpack, rest))
         if name == "UUID":
             return UUID(bytes=rest[0])
         if name in _ENUMS:
             return _ENUMS[name](*rest)
-        cls = _VALUES[name]  # pyright: ignore[reportUnknownArgumentType]
+        cls = _VALUES[name]
         names = (field.name for field in attrs.fields(cls))
-        return cls(**dict(zip(names, map(unpack, rest), strict=True)))  # pyright: ignore[reportUnknownArgumentType]
+        return cls(**dict(zip(names, map(unpack, rest), strict=True)))
     except (TypeError, ValueError, KeyError, IndexError):
         raise CorruptData("a message on the control socket has the wrong form") from None
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    return isinstance(value, tuple)
 
 
 def _error(name: str, message: str) -> TurnfoldError:
@@ -156,7 +164,7 @@ def _receive_exactly(connection: socket.socket, size: int) -> bytes:
 
 
 @contextlib.contextmanager
-def _address(directory: Path) -> Iterator[str]:
+def _address(directory: Path) -> Generator[str]:
     """A short path of the socket, valid inside the block. Raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -246,9 +254,10 @@ class ControlServer:
         _send(connection, pack(answer))
 
     def _carry_out(self, data: Any) -> Any:
-        if not isinstance(data, list) or len(data) != 2:  # pyright: ignore[reportUnknownArgumentType]
+        parts = data if _is_list(data) else []
+        if len(parts) != 2:
             raise CorruptData("a control request is [timeout in ms, request]")
-        timeout_ms, request = data[0], unpack(data[1])  # pyright: ignore[reportUnknownVariableType]
+        timeout_ms, request = parts[0], unpack(parts[1])
         if type(timeout_ms) is not int or not isinstance(request, _REQUESTS):
             raise InvalidInput("the control socket takes expire, delete, flush, sync and stats")
         if isinstance(request, GetStats):

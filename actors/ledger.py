@@ -62,7 +62,8 @@ class Ledger:
         decision = decide(self.state, command, now, self._entropy, self.names)
         if decision.events:
             self.take(decision.events)
-        return decision.answer
+        answer: Answer = decision.answer
+        return answer
 
     def take(self, events: Sequence[Event]) -> None:
         """Events that are decided join the batch as one frame. Raises InvalidInput unchanged."""

@@ -47,7 +47,7 @@ class Reads:
         check_key(key)
         session, ended = self._published.find(self._names(key))
         if session is not None and session.is_overdue(self._clock.age()):
-            session, ended = None, _expired(session)
+            ended, session = _expired(session), None
         return project(
             session,
             ended if session is None else None,

@@ -135,11 +135,11 @@ def settle_all(outcomes: Iterable[tuple[Slot, Outcome]], counts: ReplyCounts) ->
     """Settle many slots, with one `call_soon_threadsafe` per event loop."""
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Outcome]]] = {}
     for slot, outcome in outcomes:
-        if slot.__class__ is LoopSlot:
-            waiting = loops.get(slot.loop)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType, reportUnknownVariableType]  # its class was checked
+        if type(slot) is LoopSlot:
+            waiting = loops.get(slot.loop)
             if waiting is None:
-                waiting = loops[slot.loop] = []  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # same
-            waiting.append((slot.future, outcome))  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]  # same
+                waiting = loops[slot.loop] = []
+            waiting.append((slot.future, outcome))
         elif not slot.settle(outcome):
             counts.undeliverable += 1
     for loop, waiting in loops.items():

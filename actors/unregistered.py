@@ -31,7 +31,7 @@ class UnregisteredActor(pykka.ThreadingActor):
         return queue.SimpleQueue()
 
     @classmethod
-    def start(cls, *args: Any, **kwargs: Any) -> ActorRef[Self]:
+    def start(cls, *args: Any, **kwargs: Any) -> ActorRef[Any]:
         """Refused: it would register the actor. Use `launch`."""
         del args, kwargs
         msg = f"{cls.__name__} stays out of pykka's registry; use {cls.__name__}.launch()"
