@@ -40,7 +40,8 @@ from turnfold.events.summary_text import quoted, sentences
 from turnfold.events.turns import KINDS, Kind, Outcome
 
 _LIST_HEADS_BYTES: Final = 4  # two array heads grow from 1 to at most 3 bytes each
-_REPAIRS_MAX: Final = 8  # secrets found in a block, before nothing is quoted at all
+_REPAIRS_MAX: Final = 8  # looks at a block; half-way excerpts go, in the end everything quoted
+_NEXT_RECORD: Final = '{"position":1000,"kind":"avatar","trust":"untrusted","text":"'
 
 
 def summarise(
@@ -254,20 +255,35 @@ def _clean_names(table: Table) -> Table:
 
 
 def _without_joined_secrets(facts: Facts) -> Facts:
-    """The facts without the parts in which the rendered block shows a secret."""
-    for _ in range(_REPAIRS_MAX):
+    """The facts without the parts in which the rendered block shows a secret.
+
+    What is suspect in its frame by itself goes at once, so that nobody can have everything else
+    dropped by ending many sentences on a cue. Then the places go that only together are suspect.
+    """
+    body = assemble(*render(facts))
+    if is_clean(body):
+        return facts
+    _, records = render(facts)
+    suspect = [
+        item
+        for item, shown in zip(in_order(facts), records, strict=True)
+        if not is_clean(f"{shown},{_NEXT_RECORD}")
+    ]
+    facts = _without(facts, suspect)
+    for attempt in range(_REPAIRS_MAX):
         head, records = render(facts)
         body = assemble(head, records)
         if is_clean(body):
             return facts
         changed = _first_difference(body, redact(body))
-        ends = [len(assemble(head, records[: size + 1])) - 2 for size in range(len(records))]
-        at = next((index for index, end in enumerate(ends) if changed < end), len(ends))
         if not records or changed < body.index('"records":['):
             facts = _without_names(facts)
+        elif attempt == _REPAIRS_MAX // 2:
+            facts = attrs.evolve(facts, excerpts=())
         else:
-            doomed = in_order(facts)[max(0, at - 1) : at + 1]
-            facts = _without(facts, doomed)
+            ends = [len(assemble(head, records[: size + 1])) - 2 for size in range(len(records))]
+            at = next((index for index, end in enumerate(ends) if changed < end), len(ends))
+            facts = _without(facts, in_order(facts)[max(0, at - 1) : at + 1])
     return attrs.evolve(_without_names(facts), results=(), excerpts=())
 
 

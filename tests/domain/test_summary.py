@@ -23,6 +23,7 @@ from turnfold.events.turns import (
     ActionResult,
     AgentResponse,
     AvatarText,
+    Kind,
     ToolSummary,
     Turn,
 )
@@ -230,20 +231,22 @@ def test_parts_that_make_a_secret_together_are_not_both_quoted() -> None:
     assert [excerpt.text for excerpt in facts.excerpts if "meet" in excerpt.text]
 
 
-def test_a_block_full_of_cues_without_values_ends_clean() -> None:
-    """More repairs than are tried one by one: then nothing is quoted, and the counts stay."""
+def test_cues_without_values_cost_no_other_quotation() -> None:
+    """Nobody can have failures forgotten by ending many sentences on a cue."""
     cue = "so you know, my pass" + "word is"
-    turns: list[Turn] = []
+    turns: list[Turn] = [ActionResult("pay", "failed", "The account is closed.")]
     for number in range(40):
         turns += [
             AvatarText(f"L${number}: {cue}"),
-            AgentResponse(f"hunter{number}xyz tomorrow ok?"),
+            AgentResponse(f"We meet at {number} tomorrow, all together."),
         ]
 
     facts = facts_of(turns)
 
     assert is_clean(assemble(*render(facts)))
-    assert facts.counts == (40, 40, 0, 0)
+    assert [result.text for result in facts.results] == ["The account is closed."]
+    assert any(excerpt.kind is Kind.AGENT for excerpt in facts.excerpts)
+    assert not any(cue in excerpt.text for excerpt in facts.excerpts)
 
 
 def test_the_bytes_are_pinned_for_every_version_of_python() -> None:
