@@ -64,7 +64,6 @@ _CALL = re.compile(r"[A-Za-z_][\w.]*\(", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]{1,20}://", AI)
 _LEAD = re.compile(r"\bto\s*$")
 _SET = re.compile(r"\b(?:set|change[ds]?|reset|update[ds]?)\b", AI)
-_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n")
 _NEAR_AFTER = 72
 _NEAR_BEFORE = 56
 
@@ -106,12 +105,15 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
         return False
     if not found.digits:
         return announced and not _LOUD_SIGNS.isdisjoint(word[1:-1])
+    if _HYPHENED.fullmatch(word):
+        return True
     if _ORDINARY.fullmatch(word):
         tailed = (_SHORT_TAILED if announced else _TAILED).fullmatch(word)
         return tailed is not None and (tailed["stem"] or "").lower() not in NUMBERED_NAMES
     return announced or signs or (found.digits >= 2 and found.changes >= 2)
 
 
+_HYPHENED = re.compile(r"[a-z]{3,}(?:[\-_.][a-z]{3,})+[\-_.]?\d{1,6}", AI)
 _SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)
 _TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}[!?$#*]{0,2}", AI)
 
@@ -148,11 +150,15 @@ def password_near(text: str, at: int, literal: str) -> Iterator[tuple[int, int]]
     if found is not None:
         yield found
         return
-    found = _named_before(text, at, end)
+    found = _named_before(text, at, end) or _quoted_before(text, at)
     if found is not None:
         yield found
         return
-    yield from _made_up_near(text, at, end, weak=cue in ("pass", "passes", "passs"))
+    weak = cue in ("pass", "passes", "passs") and not _ACCOUNT.search(text, max(0, at - 40), at)
+    yield from _made_up_near(text, at, end, weak=weak)
+
+
+_ACCOUNT = re.compile(r"\b(?:user(?:name)?|login|log ?in|ftp|ssh|un|account|admin|wi-?fi|nickserv)\b", AI)
 
 
 def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | None:
@@ -162,7 +168,8 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
         return None
     marked = link["mark"] is not None
     if marked or link["verb"] is not None:
-        phrase = _passphrase(text, link.end())
+        spoken = marked and cue.endswith("phrase")
+        phrase = _passphrase(text, link.end(), sentence=spoken)
         if phrase is not None:
             return phrase
     value = _VALUE.match(text, link.end())
@@ -177,7 +184,7 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
         return None
     if link["bare"] is not None:
         fits = _bare_ok(cue, trimmed) if group == "word" else _quoted_ok(cue, trimmed)
-    elif cue == "pass":
+    elif cue == "pass" and not _ACCOUNT.search(text, max(0, at - 40), at):
         fits = (marked and _short_pass(text, word, value.end(group))) or (
             shape(word).digits > 0 and not _is_ordinal(trimmed)
         )
@@ -214,6 +221,9 @@ def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
     last = min(len(text), cue_end + _FAR_MAX)
     stop = _CLAUSE_END.search(text, cue_end, last)
     for intro in islice(_INTRO.finditer(text, cue_end, stop.start() if stop else last), 5):
+        phrase = _passphrase(text, intro.end()) if cue not in ("pass", "pw") else None
+        if phrase is not None:
+            return phrase
         value = _VALUE.match(text, intro.end())
         if value is None:
             continue
@@ -222,7 +232,10 @@ def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
         if _CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
             continue
         quoted = group != "word" and " " not in word
+        marked = intro.group().strip() in (":", "=", "->", "=>", "→")
         if looks_made_up(word, announced=True) or (quoted and cue != "pass"):
+            return value.span(group)
+        if marked and cue != "pass" and _letters_and_digits(word):
             return value.span(group)
         tied = _TIED.fullmatch(text, cue_end, intro.end()) is not None and word.isalpha()
         if (
@@ -236,14 +249,17 @@ def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
 
 
 _FAR_MAX = 90
-_CLAUSE_END = re.compile(
-    r"[.!]\s(?!\s{0,2}(?:it['’]?s|it is|try|use|that['’]?s|here)\b)|\n\s*\n", re.IGNORECASE
-)
+_CLAUSE_END = re.compile(r"\n\s*\n")
 _TIED = re.compile(
     r"\s{1,2}(?:(?:for|to|on|of|in|at)(?:\s{1,2}[^\s:=.?!]{1,24}){1,5}|here|there|now|today)"
     r"\s{0,2}(?:\bis|:|=|->|=>|→)\s+",
     AI,
 )
+
+
+def _letters_and_digits(word: str) -> bool:
+    found = shape(word)
+    return found.letters >= 3 and found.digits >= 2 and word.isascii() and "/" not in word
 
 
 def _ends_clause(text: str, end: int) -> bool:
@@ -258,7 +274,7 @@ _OWNER = (
 )
 _BEFORE = re.compile(
     rf"(?:^|(?<=[\s\"'“`(:]))(?P<v>[^\s{NOT_MASK}\"'“”`]{{3,64}})[\"'”`,]{{0,2}}\s{{1,3}}"
-    rf"(?P<how>(?:as|for|is|was|=|that['’]?s|is what i use (?:as|for)|\(|[-–—]|is also)\s{{0,3}})"
+    rf"(?P<how>(?:as|for|is|was|=|<-|<=|←|that['’]?s|\(?that['’]?s|is what i use (?:as|for)|\(|[-–—]|is also)\s{{0,3}})"
     rf"{_OWNER}$",
     AI,
 )
@@ -290,6 +306,19 @@ def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
     return None
 
 
+_POINTS_BACK = re.compile(rf"(?:that['’]?s|that is|which is|it is|it['’]s)\s{{1,3}}{_OWNER}$", AI)
+_LAST_QUOTED = re.compile(r"[\"'“`](?P<v>[^\s\"'“”`]{4,32})[\"'”`](?=[^\"'“”`]*$)")
+
+
+def _quoted_before(text: str, at: int) -> tuple[int, int] | None:
+    """«whisper 'X' to the guard, that's the password»."""
+    low = max(0, at - _NEAR_BEFORE)
+    if _POINTS_BACK.search(text, low, at) is None:
+        return None
+    match = _LAST_QUOTED.search(text, low, at)
+    return match.span("v") if match is not None and could_be_password(match["v"]) else None
+
+
 _OWNED = re.compile(r"\bfor\s+(?:the|my|your|our|his|her|a)\s", AI)
 
 
@@ -299,12 +328,7 @@ _OWNED = re.compile(r"\bfor\s+(?:the|my|your|our|his|her|a)\s", AI)
 def _made_up_near(text: str, at: int, end: int, *, weak: bool) -> Iterator[tuple[int, int]]:
     """Made-up words in the clause around the cue, where nothing ties them to it."""
     last = min(len(text), end + _NEAR_AFTER)
-    stop = _SENTENCE_END.search(text, end, last)
-    if stop is not None:
-        last = stop.start() + 1
     first = max(0, at - _NEAR_BEFORE)
-    for match in _SENTENCE_END.finditer(text, first, at):
-        first = match.end()
     for low, high in ((end, last), (first, at)):
         if not shape(text[low:high]).digits:
             continue
@@ -326,20 +350,23 @@ def _short_pass(text: str, word: str, end: int) -> bool:
     return len(word) >= 6 and text[end : end + 1] != " " and could_be_password(word)
 
 
-def _passphrase(text: str, start: int) -> tuple[int, int] | None:
-    """Four words or more that no sentence holds together: `correct horse battery staple`."""
+def _passphrase(text: str, start: int, *, sentence: bool = False) -> tuple[int, int] | None:
+    """Four words or more that no sentence holds together: `correct horse battery staple`.
+
+    `sentence`: any words will do, as long as the first one isn't talk.
+    """
     match = _PHRASE.match(text, start)
     if match is None:
         return None
     end, count, talk = match.start("v"), 0, 0
     for word in _PHRASE_WORD.finditer(match["v"]):
         plain = word.group().lower()
-        if plain in FUNCTION_WORDS:
+        if plain in FUNCTION_WORDS and not (sentence and count):
             break
         talk += plain in NOT_A_VALUE
         count += 1
         end = match.start("v") + word.end()
-    return (match.start("v"), end) if count >= 4 and talk <= 1 else None
+    return (match.start("v"), end) if count >= 4 and (talk <= 1 or sentence) else None
 
 
 _PHRASE_WORD = re.compile(r"[A-Za-z]+")
@@ -389,13 +416,42 @@ LOGIN_RULES = (
         pattern=re.compile(
             r"(?:log ?in|sign in|creds|credentials|account)(?:\s{1,2}details)?"
             r"(?:\s{1,2}(?:for|to|of|on|at)(?:\s{1,2}[\w\-.]{1,20}){1,4})?"
-            r"(?:\s{0,2}(?:with|as|is|are|using|w/)\s{1,3}|\s{0,2}[:=]\s{0,2})[\"']?"
+            r"(?:\s{0,2}(?:with|as|is|are|using|w/)\s{1,3}|\s{0,2}[:=]\s{0,2}|\s)[\"']?"
             r"[A-Za-z][\w.@+\-]{1,48}[\"']?(?:\s{0,2}[/:,|]\s{0,2}|\s{1,2}(?:with|and|using|w/)\s{1,2})"
             rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
             AI,
         ),
         accept=value_is(lambda value: looks_made_up(value.strip(_TRIM), announced=True)),
         digits=1,
+    ),
+    Rule(
+        kind="credential",
+        source="user and password in short",
+        cues=("user", "u:", "un:"),
+        pattern=re.compile(
+            r"(?<![a-z])(?:user(?:name)?[:=]?\s{1,2}[A-Za-z][\w.@\-]{1,32}\s?[/|]\s?"
+            r"|un?:\s?[A-Za-z][\w.@\-]{1,32}[\s,;/]{1,3}p(?:w|ass)?:\s?)"
+            rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
+            AI,
+        ),
+        accept=value_is(lambda value: looks_made_up(value.strip(_TRIM), announced=True)),
+        digits=1,
+    ),
+    Rule(
+        kind="credential",
+        source="archives on the command line",
+        cues=("zip ",),
+        pattern=re.compile(
+            rf"zip\s[^\n{NOT_MASK}]{{0,40}}?(?<=\s)-P\s?[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}})"
+        ),
+    ),
+    Rule(
+        kind="credential",
+        source="echo X | sudo -S",
+        cues=("echo ",),
+        pattern=re.compile(
+            rf"echo\s[\"']?(?P<v>[^\s{NOT_MASK}\"'|]{{3,64}})[\"']?\s{{0,2}}\|\s{{0,2}}sudo\s-S"
+        ),
     ),
     Rule(
         kind="credential",
@@ -485,14 +541,14 @@ LOGIN_RULES = (
 )
 
 _CODE_NAME = (
-    r"\b(?:(?:2fa|otp|totp|mfa|one[ \-]?time|verification|auth(?:enticator|entication)?|login"
+    r"\b(?:(?:2fa|(?:2|two)[ \-]?factor|otp|totp|mfa|rsa|one[ \-]?time|verification|auth(?:enticator|entication)?|login"
     r"|security|sms|access|confirmation|backup|recovery|door|gate)\s{1,2}"
-    r"(?:code|pin|passcode|token)|otp|totp|2fa|mfa|pin(?:\s(?:code|number))?)"
+    r"(?:code|pin|passcode|token)|one[ \-]?time password|otp|totp|2fa|mfa|pin(?:\s(?:code|number))?)"
 )
 _NOT_A_CODE = re.compile(
     r"(?:error|status|exit|return|http|zip|post|postal|area|country|response|product|source|promo"
     r"|colou?r|hex|airport|flight|reservation|booking|discount|dialing|dialling|result|message|stop"
-    r"|reason|char|character|ascii|currency|iata|route|bar|qr|machine|the)\s?(?:code)?$",
+    r"|reason|char|character|ascii|currency|iata|route|bar|qr|machine)\s?(?:code)?$",
     AI,
 )
 
@@ -502,13 +558,13 @@ def _spoken_code(match: re.Match[str]) -> bool:
     return _NOT_A_CODE.search(before(match, 14).rstrip()) is None
 
 
-_CODE_LINK = r"(?:\s{1,2}(?:for|to|of|on|at)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
+_CODE_LINK = r"(?:\s{1,2}(?:for|to|of|on|at|we|i|you|they|that)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?(?:\s{0,2}[:=?]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
 
 CODE_RULES = (
     Rule(
         kind="code",
         source="one-time codes and PINs",
-        cues=("code", "otp", "pin", "2fa", "mfa"),
+        cues=("code", "otp", "pin", "2fa", "mfa", "time password"),
         before=24,
         pattern=re.compile(
             r"[^\n]{0,24}?" + _CODE_NAME + _CODE_LINK + r"[\"']?(?:[A-Z]-)?(?P<v>\d{4,8}|\d{3}[ \-]\d{3})\b",
@@ -608,6 +664,49 @@ CODE_RULES = (
             AI,
         ),
         accept=value_is(could_be_password),
+    ),
+    Rule(
+        kind="credential",
+        source="secret: X",
+        cues=("secret",),
+        pattern=re.compile(rf"secret\s?[:=]\s?(?P<v>[^\s{NOT_MASK}\"',;]{{5,64}}+)", AI),
+        accept=value_is(
+            lambda value: not _CALL.match(value)
+            and looks_made_up(value.strip(_TRIM), announced=True)
+        ),
+        digits=1,
+    ),
+    Rule(
+        kind="code",
+        source="digits that open a door",
+        cues=("alarm", "gate", "door", "safe", "keypad", "lock", "vault", "garage"),
+        pattern=re.compile(
+            r"(?:alarm|gate|door|safe|keypad|lock(?:er)?|vault|garage)\b[^\n.\d]{0,24}"
+            r"\b(?:with|code|pin|combo|combination)\s{1,2}(?:is\s{1,2}|the\s{1,2})?"
+            r"(?P<v>\d{4,8})(?![\w\-/]|[.,:]\d)",
+            AI,
+        ),
+        digits=4,
+    ),
+    Rule(
+        kind="code",
+        source="six digits of a hardware token",
+        cues=("rsa ", "fob", "securid", "yubikey"),
+        pattern=re.compile(
+            r"(?:rsa\s|fob|securid|yubikey)[^\n\d]{0,32}(?<![\w.\-])(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-.])", AI
+        ),
+        digits=6,
+    ),
+    Rule(
+        kind="code",
+        source="six digits to enter",
+        cues=("enter ", "type ", "use ", "submit "),
+        pattern=re.compile(
+            r"(?:enter|type|use|submit)\s{1,2}(?P<v>\d{6}|\d{3}[ \-]\d{3})\s{1,2}(?:to|as|for|when|on|in)\b"
+            r"[^\n.]{0,24}\b(?:verify|verification|log ?in|sign|confirm|authenticat|code)",
+            AI,
+        ),
+        digits=6,
     ),
     Rule(
         kind="code",

@@ -15,6 +15,10 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("pw", r"pwd?s?|pword|pwrd"),
     ("psw", r"pswd|pswrd|psword|psw"),
     ("paswo", r"pasword"),
+    ("psk", r"psk"),
+    ("wpa", r"wpa[23]?[ \-]?(?:key|code)"),
+    ("wifi", r"wifi[ \-]?(?:key|code)"),
+    ("wi-fi", r"wi-fi[ \-]?(?:key|code)"),
     ("identif", r"(?<=nickserv )identify"),
     ("kennwort", r"kennwort"),  # German
     ("losungswort", r"losungswort"),
