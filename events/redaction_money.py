@@ -72,7 +72,9 @@ MONEY_RULES = (
         kind="seed",
         source="BIP 39: a message that is nothing but twelve words or more",
         cues=(),
-        pattern=re.compile(r"\A\s{0,4}(?P<v>(?:[a-z]{3,8}[ \n]){11,23}+[a-z]{3,8})\s{0,4}\Z", re.ASCII),
+        pattern=re.compile(
+            r"\A\s{0,4}(?P<v>(?:[a-z]{3,8}[ \n]){11,23}+[a-z]{3,8})\s{0,4}\Z", re.ASCII
+        ),
         accept=lambda match: not any(word in FUNCTION_WORDS for word in match["v"].split()),
     ),
 )

@@ -201,7 +201,6 @@ def _hex_value(match: re.Match[str]) -> bool:
     return len(set(match["v"])) >= 8
 
 
-
 NAME_RULES = (
     Rule(
         kind="token",

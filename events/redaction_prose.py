@@ -13,18 +13,17 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from turnfold.events.redaction_rule import NOT_MASK, Rule, before, value_is
+from turnfold.events.redaction_rule import NOT_MASK
 from turnfold.events.redaction_shapes import shape
 from turnfold.events.redaction_words import (
     FUNCTION_WORDS,
     NOT_A_VALUE,
     NUMBERED_NAMES,
     PASSWORD_CUES,
-    SCRIPT_PASSWORD_CUES,
 )
 
 AI = re.ASCII | re.IGNORECASE
-_TRIM = "\"'`“”‘’«»「」()[]{}<>.,;!?。，、！？:"
+TRIM = "\"'`“”‘’«»「」()[]{}<>.,;!?。，、！？:"
 
 _CUES: dict[str, re.Pattern[str]] = {
     literal: re.compile(rf"(?:{pattern})(?![A-Za-z0-9])", re.IGNORECASE)
@@ -38,7 +37,8 @@ _LINK = re.compile(
     r"(?:\s{1,2}\([^()\n]{1,40}\))?"
     r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s)|equals)\s{0,3}"
     r"(?:(?:it['’]?s|it is|is)\s{1,2})?)"
-    rf"|(?P<verb>\s{{1,3}}(?:is|was|ist|lautet|es|est|é|to|are|it['’]s|è|e'|je|on|är|er)"
+    rf"|(?P<verb>\s{{1,3}}(?:is|was|were|ist|war|lautet|hei(?:ß|ss)t|es|era|est|était"
+    rf"|c['’]est|é|to|are|it['’]s|è|e'|je|on|är|er)"
     rf"(?:\s{{1,2}}{_ADVERB}){{0,2}}(?:\s{{1,2}}to(?:\s{{1,2}}be)?)?:?\s{{1,3}}"
     r"|['’]?s\s{1,3}"
     r"|\s{0,2}[?,.;]\s{0,3}(?:it['’]?s|it is|try|that['’]?s|use)\s{1,3}|s\s{0,2}[:=]\s{0,2})"
@@ -70,7 +70,7 @@ _NEAR_BEFORE = 56
 
 def could_be_password(value: str) -> bool:
     """What stands after «password:» is a value: no talk, no template, no row of stars."""
-    word = value.strip(_TRIM)
+    word = value.strip(TRIM)
     if len(word) < 3 or word.lower() in NOT_A_VALUE or set(word) <= set("*•.x-_#"):
         return False
     if value[0] in "(<[{" and shape(word).digits == 0:
@@ -158,7 +158,9 @@ def password_near(text: str, at: int, literal: str) -> Iterator[tuple[int, int]]
     yield from _made_up_near(text, at, end, weak=weak)
 
 
-_ACCOUNT = re.compile(r"\b(?:user(?:name)?|login|log ?in|ftp|ssh|un|account|admin|wi-?fi|nickserv)\b", AI)
+_ACCOUNT = re.compile(
+    r"\b(?:user(?:name)?|login|log ?in|ftp|ssh|un|account|admin|wi-?fi|nickserv)\b", AI
+)
 
 
 def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | None:
@@ -177,7 +179,7 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
         return None
     group = value.lastgroup or "word"
     word = value[group]
-    trimmed = word.strip(_TRIM)
+    trimmed = word.strip(TRIM)
     if "\n" in link.group() and not shape(word).digits:
         return None
     if _CALL.match(word) or word.startswith("==") or _SCHEME.match(word):
@@ -208,7 +210,7 @@ def _plain_value(text: str, word: str, end: int) -> bool:
     if _PROSE_ENDING.fullmatch(word) and len(word) < 12:
         return False
     after = _TOKEN.match(text, end + 1) if text[end : end + 1] == " " else None
-    return after is None or after.group().lower().strip(_TRIM) not in _CLAUSE_WORDS
+    return after is None or after.group().lower().strip(TRIM) not in _CLAUSE_WORDS
 
 
 _CLAUSE_WORDS = frozenset(
@@ -228,7 +230,7 @@ def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
         if value is None:
             continue
         group = value.lastgroup or "word"
-        word = value[group].strip(_TRIM)
+        word = value[group].strip(TRIM)
         if _CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
             continue
         quoted = group != "word" and " " not in word
@@ -251,7 +253,8 @@ def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
 _FAR_MAX = 90
 _CLAUSE_END = re.compile(r"\n\s*\n")
 _TIED = re.compile(
-    r"\s{1,2}(?:(?:for|to|on|of|in|at)(?:\s{1,2}[^\s:=.?!]{1,24}){1,5}|here|there|now|today)"
+    r"(?:\s{1,2}(?:(?:for|to|on|of|in|at)(?:\s{1,2}[^\s:=.?!]{1,24}){1,5}|here|there|now|today)"
+    r"|,\s[^,\n]{1,32},)"
     r"\s{0,2}(?:\bis|:|=|->|=>|→)\s+",
     AI,
 )
@@ -279,7 +282,8 @@ _BEFORE = re.compile(
     AI,
 )
 _ASKED = re.compile(
-    r"\b(?:use|used|using|try|tried|enter|entered|type|typed|put|set|have|need|say|write)\s{1,3}$", AI
+    r"\b(?:use|used|using|try|tried|enter|entered|type|typed|put|set|have|need|say|write)\s{1,3}$",
+    AI,
 )
 _GOES_ON = re.compile(r"\s+[a-z]", AI)
 
@@ -289,7 +293,7 @@ def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
     match = _BEFORE.search(text, max(0, at - 110), at)
     if match is None or not could_be_password(match["v"]):
         return None
-    word = match["v"].strip(_TRIM)
+    word = match["v"].strip(TRIM)
     if looks_made_up(word, announced=True):
         return match.span("v")
     how = match["how"].split(" ")[0].lower()
@@ -297,7 +301,12 @@ def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
     asked = _ASKED.search(text, max(0, match.start("v") - 20), match.start("v")) is not None
     if how == "as" and (asked or quoted):
         return match.span("v")
-    if how == "for" and asked and not _GOES_ON.match(text, cue_end) and _OWNED.search(match.group()):
+    if (
+        how == "for"
+        and asked
+        and not _GOES_ON.match(text, cue_end)
+        and _OWNED.search(match.group())
+    ):
         return match.span("v")
     starts = match.start("v") == 0 or quoted
     if how in ("is", "was") and starts and word.isalpha() and not _GOES_ON.match(text, cue_end):
@@ -313,9 +322,10 @@ _LAST_QUOTED = re.compile(r"[\"'“`](?P<v>[^\s\"'“”`]{4,32})[\"'”`](?=[^\
 def _quoted_before(text: str, at: int) -> tuple[int, int] | None:
     """«whisper 'X' to the guard, that's the password»."""
     low = max(0, at - _NEAR_BEFORE)
-    if _POINTS_BACK.search(text, low, at) is None:
+    points = _POINTS_BACK.search(text, low, at)
+    if points is None:
         return None
-    match = _LAST_QUOTED.search(text, low, at)
+    match = _LAST_QUOTED.search(text, low, points.start())
     return match.span("v") if match is not None and could_be_password(match["v"]) else None
 
 
@@ -333,7 +343,7 @@ def _made_up_near(text: str, at: int, end: int, *, weak: bool) -> Iterator[tuple
         if not shape(text[low:high]).digits:
             continue
         for match in _TOKEN.finditer(text, low, high):
-            word = match.group().strip(_TRIM)
+            word = match.group().strip(TRIM)
             if looks_made_up(word) and not (weak and shape(word).digits < 2):
                 start = match.start() + match.group().index(word)
                 yield start, start + len(word)
@@ -345,7 +355,7 @@ def _is_ordinal(word: str) -> bool:
 
 def _short_pass(text: str, word: str, end: int) -> bool:
     """`pass: X` with a plain word: only as the last word, so that «I'll pass: too tired» stays."""
-    if shape(word).digits and not _is_ordinal(word.strip(_TRIM)):
+    if shape(word).digits and not _is_ordinal(word.strip(TRIM)):
         return True
     return len(word) >= 6 and text[end : end + 1] != " " and could_be_password(word)
 
@@ -370,368 +380,3 @@ def _passphrase(text: str, start: int, *, sentence: bool = False) -> tuple[int, 
 
 
 _PHRASE_WORD = re.compile(r"[A-Za-z]+")
-
-
-# --- logins, options, codes --------------------------------------------------------------------
-
-
-def _mixed(value: str) -> bool:
-    found = shape(value)
-    return found.digits > 0 and found.letters > 0
-
-
-def _jumpy(value: str) -> bool:
-    return shape(value).changes >= 3
-
-
-_LOGIN_WORDS = ("log in", "login", "creds", "credentials", "account", "sign in")
-_MAIL_NAMES = frozenset(
-    "mailto mail email e-mail from to cc bcc contact skype xmpp sip sips jid acct write reply "
-    "user".split()
-)
-
-
-def _login_at_host(match: re.Match[str]) -> bool:
-    value = match["v"]
-    return match["n"].lower() not in _MAIL_NAMES and not set(value).isdisjoint("0123456789!$%^*+")
-
-
-LOGIN_RULES = (
-    Rule(
-        kind="credential",
-        source="login told as name/password",
-        cues=_LOGIN_WORDS,
-        pattern=re.compile(
-            r"(?:log ?in|sign in|creds|credentials|account)"
-            r"(?:\s{0,2}(?:with|as|is|are|using)\s{1,3}|\s{0,2}[:=]\s{0,2})[\"']?"
-            rf"[A-Za-z][\w.\-]{{1,32}}\s?[/:]\s?(?P<v>[^\s{NOT_MASK}/:]{{4,64}})",
-            AI,
-        ),
-        accept=value_is(_mixed),
-    ),
-    Rule(
-        kind="credential",
-        source="login told as name with password",
-        cues=_LOGIN_WORDS,
-        pattern=re.compile(
-            r"(?:log ?in|sign in|creds|credentials|account)(?:\s{1,2}details)?"
-            r"(?:\s{1,2}(?:for|to|of|on|at)(?:\s{1,2}[\w\-.]{1,20}){1,4})?"
-            r"(?:\s{0,2}(?:with|as|is|are|using|w/)\s{1,3}|\s{0,2}[:=]\s{0,2}|\s)[\"']?"
-            r"[A-Za-z][\w.@+\-]{1,48}[\"']?(?:\s{0,2}[/:,|]\s{0,2}|\s{1,2}(?:with|and|using|w/)\s{1,2})"
-            rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
-            AI,
-        ),
-        accept=value_is(lambda value: looks_made_up(value.strip(_TRIM), announced=True)),
-        digits=1,
-    ),
-    Rule(
-        kind="credential",
-        source="user and password in short",
-        cues=("user", "u:", "un:"),
-        pattern=re.compile(
-            r"(?<![a-z])(?:user(?:name)?[:=]?\s{1,2}[A-Za-z][\w.@\-]{1,32}\s?[/|]\s?"
-            r"|un?:\s?[A-Za-z][\w.@\-]{1,32}[\s,;/]{1,3}p(?:w|ass)?:\s?)"
-            rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
-            AI,
-        ),
-        accept=value_is(lambda value: looks_made_up(value.strip(_TRIM), announced=True)),
-        digits=1,
-    ),
-    Rule(
-        kind="credential",
-        source="archives on the command line",
-        cues=("zip ",),
-        pattern=re.compile(
-            rf"zip\s[^\n{NOT_MASK}]{{0,40}}?(?<=\s)-P\s?[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}})"
-        ),
-    ),
-    Rule(
-        kind="credential",
-        source="echo X | sudo -S",
-        cues=("echo ",),
-        pattern=re.compile(
-            rf"echo\s[\"']?(?P<v>[^\s{NOT_MASK}\"'|]{{3,64}})[\"']?\s{{0,2}}\|\s{{0,2}}sudo\s-S"
-        ),
-    ),
-    Rule(
-        kind="credential",
-        source="login told as name and password without a word between",
-        cues=("login", "creds", "credentials"),
-        pattern=re.compile(
-            r"(?:login|creds|credentials)[: ]{1,2}[A-Za-z][\w.@\-]{1,32}\s(?P<v>[^\s"
-            rf"{NOT_MASK}\"']{{6,64}}+)",
-            AI,
-        ),
-        accept=value_is(lambda value: looks_made_up(value, announced=True) and _jumpy(value)),
-        digits=1,
-    ),
-    Rule(
-        kind="credential",
-        source="default accounts: name:password",
-        cues=("root", "admin", "guest", "demo", "user", "test"),
-        pattern=re.compile(
-            r"(?<![\w./@\-])(?:root|admin(?:istrator)?|guest|demo|user|test)\s?[:/]\s?"
-            rf"(?P<v>[^\s{NOT_MASK}\"'/:]{{5,64}}+)(?![/:])",
-            AI,
-        ),
-        accept=value_is(lambda value: shape(value).letters >= 3 and _mixed(value)),
-        digits=1,
-    ),
-    Rule(
-        kind="credential",
-        source="MySQL clients: -pPASSWORD",
-        cues=("mysql", "mariadb"),
-        pattern=re.compile(
-            rf"(?:mysql|mariadb)\w{{0,8}}\s[^\n{NOT_MASK}]{{0,60}}?(?<=\s)-p(?P<v>[^\s{NOT_MASK}\-]{{4,64}}+)",
-            AI,
-        ),
-        accept=value_is(lambda value: could_be_password(value) and value[0] != "$"),
-    ),
-    Rule(
-        kind="credential",
-        source="name:password@host",
-        cues=(),
-        pattern=re.compile(
-            r"(?<![\w./:@\-])(?P<n>[A-Za-z][\w.\-]{0,31}):"
-            rf"(?P<v>[^\s{NOT_MASK}:@/]{{3,64}})@(?:[a-z0-9\-]{{1,40}}\.){{1,4}}[a-z]{{2,12}}\b",
-            AI,
-        ),
-        accept=_login_at_host,
-        needs="@",
-    ),
-    Rule(
-        kind="credential",
-        source="command line options",
-        cues=("--pass", "--pwd"),
-        pattern=re.compile(
-            rf"--(?:pass|pwd)(?:word|wd|phrase)?[ =][\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,256}}+)", AI
-        ),
-        accept=value_is(lambda value: could_be_password(value) and value[0] not in "$<"),
-    ),
-    Rule(
-        kind="credential",
-        source="gitleaks: curl-auth-user",
-        cues=("curl",),
-        pattern=re.compile(
-            rf"curl[^{NOT_MASK}]{{0,200}}?\s(?:-u|--user)[ =]{{0,2}}[\"']?"
-            rf"[^\s:{NOT_MASK}\"']{{1,64}}:(?P<v>[^\s{NOT_MASK}\"']{{3,256}}+)",
-            AI,
-        ),
-    ),
-    Rule(
-        kind="credential",
-        source="kingfisher: passwords on the command line",
-        cues=("psexec", "sshpass"),
-        pattern=re.compile(
-            rf"(?:psexec|sshpass)[^\n{NOT_MASK}]{{0,120}}?\s-p[ ]?[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}}+)",
-            AI,
-        ),
-    ),
-    Rule(
-        kind="credential",
-        source="passwords in scripts without word spaces",
-        cues=SCRIPT_PASSWORD_CUES,
-        pattern=re.compile(
-            "(?:" + "|".join(SCRIPT_PASSWORD_CUES) + ")"
-            r"\s{0,2}(?:是|为|為|は|이|가|는|은|هي|है|คือ|:|：|=|＝)?\s{0,2}[「『\"“']?"
-            r"(?P<v>[!-~]{3,64}+)"
-        ),
-        accept=value_is(lambda value: could_be_password(value) and value[0] not in ":?!.,"),
-    ),
-)
-
-_CODE_NAME = (
-    r"\b(?:(?:2fa|(?:2|two)[ \-]?factor|otp|totp|mfa|rsa|one[ \-]?time|verification|auth(?:enticator|entication)?|login"
-    r"|security|sms|access|confirmation|backup|recovery|door|gate)\s{1,2}"
-    r"(?:code|pin|passcode|token)|one[ \-]?time password|otp|totp|2fa|mfa|pin(?:\s(?:code|number))?)"
-)
-_NOT_A_CODE = re.compile(
-    r"(?:error|status|exit|return|http|zip|post|postal|area|country|response|product|source|promo"
-    r"|colou?r|hex|airport|flight|reservation|booking|discount|dialing|dialling|result|message|stop"
-    r"|reason|char|character|ascii|currency|iata|route|bar|qr|machine)\s?(?:code)?$",
-    AI,
-)
-
-
-def _spoken_code(match: re.Match[str]) -> bool:
-    """«the alarm code is 90417», not «error code: 1045»."""
-    return _NOT_A_CODE.search(before(match, 14).rstrip()) is None
-
-
-_CODE_LINK = r"(?:\s{1,2}(?:for|to|of|on|at|we|i|you|they|that)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?(?:\s{0,2}[:=?]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
-
-CODE_RULES = (
-    Rule(
-        kind="code",
-        source="one-time codes and PINs",
-        cues=("code", "otp", "pin", "2fa", "mfa", "time password"),
-        before=24,
-        pattern=re.compile(
-            r"[^\n]{0,24}?" + _CODE_NAME + _CODE_LINK + r"[\"']?(?:[A-Z]-)?(?P<v>\d{4,8}|\d{3}[ \-]\d{3})\b",
-            AI,
-        ),
-        digits=4,
-    ),
-    Rule(
-        kind="code",
-        source="six digits called a code",
-        cues=("code",),
-        pattern=re.compile(
-            r"code(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2})"
-            r"(?P<v>\d{6}|\d{3}[ \-]\d{3})\b",
-            AI,
-        ),
-        digits=6,
-    ),
-    Rule(
-        kind="code",
-        source="four to eight digits called the code of something",
-        cues=("code", "passcode", "combination", "combo"),
-        pattern=re.compile(
-            r"(?:passcode|code|combination|combo)(?:\s(?:for|to|of|at|on)(?:\s[a-z]{1,12}){1,3})?"
-            r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|(?<=passcode)\s)"
-            r"(?P<v>\d{4,8}|\d{2}-\d{2}-\d{2})(?![\w\-.,]\w|\w)",
-            AI,
-        ),
-        accept=_spoken_code,
-        digits=4,
-    ),
-    Rule(
-        kind="code",
-        source="six digits from a message or an app",
-        cues=("code",),
-        pattern=re.compile(
-            r"code\b(?=[^.!?\n]{0,40}?\b(?:sms|text|phone|app|authenticator|e?mail|verif\w{1,8}|log ?in))"
-            r"[^.!?\n\d]{1,48}(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-]|[.,]\d)",
-            AI,
-        ),
-        digits=6,
-    ),
-    Rule(
-        kind="code",
-        source="digits before «as your code», «is the code»",
-        cues=("code", "pin", "passcode"),
-        before=40,
-        pattern=re.compile(
-            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was)\s{1,2}"
-            r"(?:[a-z0-9\-]{1,14}\s{1,2}){0,3}(?:code|pin|passcode)\b",
-            AI,
-        ),
-        digits=4,
-    ),
-    Rule(
-        kind="code",
-        source="six digits near a word for one-time codes",
-        cues=("2fa", "otp", "authy", "authenticator"),
-        before=48,
-        pattern=re.compile(
-            r"[^\n]{0,48}?(?<![\w.,\-/#])(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-/]|[.,]\d)"
-            r"[^\n.]{0,40}?\b(?:2fa|otp|authy|authenticator)\b",
-            AI,
-        ),
-        digits=6,
-    ),
-    Rule(
-        kind="code",
-        source="six digits after a word for one-time codes",
-        cues=("2fa", "otp", "authy", "authenticator"),
-        pattern=re.compile(
-            r"(?:2fa|otp|authy|authenticator)\b[^\n.\d]{0,48}(?<![\w.,\-/#])"
-            r"(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-/]|[.,]\d)",
-            AI,
-        ),
-        digits=6,
-    ),
-    Rule(
-        kind="code",
-        source="two-factor backup codes",
-        cues=("2fa", "mfa", "totp"),
-        pattern=re.compile(
-            r"(?:2fa|mfa|totp)\s(?:backup|recovery)(?:\scodes?)?(?:\s{0,2}[:=]|\s{1,2}(?:is|are))?\s{1,2}"
-            r"(?P<v>[A-Za-z0-9]{3,6}-?[A-Za-z0-9]{3,6})\b",
-            AI,
-        ),
-        accept=value_is(_mixed),
-        digits=2,
-    ),
-    Rule(
-        kind="credential",
-        source="answers to security questions",
-        cues=("secret question", "security question", "security answer", "secret answer"),
-        pattern=re.compile(
-            r"(?:secret|security)\s(?:question[^\n]{0,60}?\banswer|answer)(?:\s{0,2}[:=]|\s{1,2}is:?)\s{1,2}"
-            rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}})",
-            AI,
-        ),
-        accept=value_is(could_be_password),
-    ),
-    Rule(
-        kind="credential",
-        source="secret: X",
-        cues=("secret",),
-        pattern=re.compile(rf"secret\s?[:=]\s?(?P<v>[^\s{NOT_MASK}\"',;]{{5,64}}+)", AI),
-        accept=value_is(
-            lambda value: not _CALL.match(value)
-            and looks_made_up(value.strip(_TRIM), announced=True)
-        ),
-        digits=1,
-    ),
-    Rule(
-        kind="code",
-        source="digits that open a door",
-        cues=("alarm", "gate", "door", "safe", "keypad", "lock", "vault", "garage"),
-        pattern=re.compile(
-            r"(?:alarm|gate|door|safe|keypad|lock(?:er)?|vault|garage)\b[^\n.\d]{0,24}"
-            r"\b(?:with|code|pin|combo|combination)\s{1,2}(?:is\s{1,2}|the\s{1,2})?"
-            r"(?P<v>\d{4,8})(?![\w\-/]|[.,:]\d)",
-            AI,
-        ),
-        digits=4,
-    ),
-    Rule(
-        kind="code",
-        source="six digits of a hardware token",
-        cues=("rsa ", "fob", "securid", "yubikey"),
-        pattern=re.compile(
-            r"(?:rsa\s|fob|securid|yubikey)[^\n\d]{0,32}(?<![\w.\-])(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-.])", AI
-        ),
-        digits=6,
-    ),
-    Rule(
-        kind="code",
-        source="six digits to enter",
-        cues=("enter ", "type ", "use ", "submit "),
-        pattern=re.compile(
-            r"(?:enter|type|use|submit)\s{1,2}(?P<v>\d{6}|\d{3}[ \-]\d{3})\s{1,2}(?:to|as|for|when|on|in)\b"
-            r"[^\n.]{0,24}\b(?:verify|verification|log ?in|sign|confirm|authenticat|code)",
-            AI,
-        ),
-        digits=6,
-    ),
-    Rule(
-        kind="code",
-        source="letters and digits called a login code",
-        cues=("code",),
-        before=16,
-        pattern=re.compile(
-            r"[^\n]{0,16}?\b(?:guard|2fa|login|verification|security|auth|backup|access)\scode"
-            r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2})(?P<v>[A-Z0-9]{5,10})\b",
-            re.ASCII,
-        ),
-        accept=value_is(_mixed),
-        digits=1,
-    ),
-    Rule(
-        kind="code",
-        source="backup and recovery codes",
-        cues=("backup", "recovery", "rescue", "scratch"),
-        pattern=re.compile(
-            r"\b(?:backup|recovery|rescue|scratch)\s{1,2}codes?(?:\s{0,2}[:=]|\s{1,2}(?:is|are))?"
-            r"\s{1,2}(?P<v>[A-Za-z0-9\-]{6,12}"
-            r"(?:[ ,;\n]{1,2}[A-Za-z0-9]{3,6}-?[0-9A-Za-z]{3,6}){0,19})",
-            AI,
-        ),
-        accept=value_is(lambda value: shape(value).digits >= 4),
-        digits=4,
-    ),
-)

@@ -19,6 +19,8 @@ from turnfold.events.redaction_access import (
     HEADER_RULES,
     PEM_RULES,
 )
+from turnfold.events.redaction_codes import CODE_RULES
+from turnfold.events.redaction_logins import LOGIN_RULES
 from turnfold.events.redaction_money import MONEY_RULES
 from turnfold.events.redaction_names import NAME_RULES
 from turnfold.events.redaction_prefixes import PREFIX_RULES, SPACED_PREFIX
@@ -45,15 +47,13 @@ RULES: tuple[Rule, ...] = (
     *PREFIX_RULES,
     *RUN_RULES,
     *NAME_RULES,
-    *prose.LOGIN_RULES,
-    *prose.CODE_RULES,
+    *LOGIN_RULES,
+    *CODE_RULES,
     *BLOB_RULES,
     *MONEY_RULES,
 )
 
-_URL_LETTERS = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:/[]@%-"
-)
+_URL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:/[]@%-")
 _RUN = re.compile(rf"[^\s{NOT_MASK}\"'`,;<>(){{}}]*+")
 
 _SHORT = [rule for rule in RULES if rule.word < LONG_WORD and not rule.attached]

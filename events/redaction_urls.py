@@ -72,9 +72,7 @@ def _is_secret_pair(pair: str) -> bool:
         return False
     name = name.rsplit("?", 1)[-1].rsplit("/", 1)[-1].lower()
     if name in _SECRET_NAMES or name.endswith(_SECRET_ENDINGS):
-        return len(value) >= 4 and (
-            len(value) >= 12 or has_digit(value) or name in _PASSWORD_NAMES
-        )
+        return len(value) >= 4 and (len(value) >= 12 or has_digit(value) or name in _PASSWORD_NAMES)
     return (
         name in _DOUBTFUL_NAMES
         and len(value) >= 16

@@ -43,14 +43,20 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("sifre", r"sifre(?:m|si)?"),
     ("lozink", r"lozink[aue]"),  # Croatian, Serbian
     ("geslo", r"geslo"),  # Slovenian
-    ("парол", r"парол[ьіья]"),  # Russian, Ukrainian, Bulgarian
+    ("парол", r"парол(?:ь|і|я|ем|ю|и)"),  # Russian, Ukrainian, Bulgarian
     ("пасворд", r"пасворд"),
     ("пассворд", r"пассворд"),
     ("κωδικ", r"κωδικ[όο]ς"),  # Greek
     ("mật khẩu", r"mật khẩu"),  # Vietnamese
     ("kata sandi", r"kata sandi"),  # Indonesian
-    ("word", r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=handshake )word|(?<=unlock )word|(?<=key)word"),
-    ("phrase", r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase|(?<=unlock )phrase|(?<=magic )phrase"),
+    (
+        "word",
+        r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=handshake )word|(?<=unlock )word|(?<=key)word",
+    ),
+    (
+        "phrase",
+        r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase|(?<=unlock )phrase|(?<=magic )phrase",
+    ),
 )
 
 # Scripts without word spaces, or with other joints: the value may follow at once.
