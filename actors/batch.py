@@ -123,13 +123,14 @@ class GroupCommit:
     def fail(self, error: TurnfoldError) -> None:
         """Answer everything that was taken with this error."""
         taken = self._cleared()
-        settle_all([(submit.slot, again(error)) for submit, _ in taken], self.replies)
+        # Permits first: who has its answer finds its place free.
         self._admission.leave(len(taken))
+        settle_all([(submit.slot, again(error)) for submit, _ in taken], self.replies)
 
     def answer(self, slot: Slot, outcome: Outcome) -> None:
         """Answer one admitted request outside a batch."""
-        settle_all([(slot, outcome)], self.replies)
         self._admission.leave(1)
+        settle_all([(slot, outcome)], self.replies)
 
     def _cleared(self) -> list[tuple[Submit, Outcome]]:
         """Begin a new batch; what was taken for this one."""
@@ -154,8 +155,8 @@ class GroupCommit:
                 done.append((submit.slot, outcome))
             else:
                 done.append((submit.slot, _with_durability(outcome, durable)))
-        settle_all(done, self.replies)
         self._admission.leave(len(done))
+        settle_all(done, self.replies)
         return later
 
     def _save_frugal(self, error: NotWritten, now: Instant) -> bool:

@@ -190,6 +190,7 @@ class ControlServer:
         self._door = door
         self._stats = stats
         self._listener: socket.socket | None = None
+        self._connection: socket.socket | None = None  # the newest
         self._thread = threading.Thread(target=self._run, name="turnfold-Control", daemon=True)
 
     def start(self) -> None:
@@ -224,6 +225,10 @@ class ControlServer:
             return
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept
+        connection = self._connection
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RD)  # one that has sent its request is answered
         self._thread.join()
         self._listener.close()
         with contextlib.suppress(OSError), _address(self._directory) as address:
@@ -237,6 +242,7 @@ class ControlServer:
             except OSError:
                 return  # stopped
             with connection:
+                self._connection = connection
                 connection.settimeout(EXCHANGE_S)
                 try:
                     self._serve(connection)

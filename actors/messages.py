@@ -14,6 +14,7 @@ from turnfold.events.commands import Command, DeleteKey, ExpireSession, Instant,
 from turnfold.events.errors import TurnfoldError
 from turnfold.events.event import Event
 from turnfold.events.keys import ConversationKey, SessionId
+from turnfold.events.receipts import Receipt
 from turnfold.events.turns import Turn
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "GetContext",
     "GetStats",
     "ListMetadata",
+    "Receipts",
     "Submit",
     "Sync",
     "Synced",
@@ -62,7 +64,7 @@ def _tuple(turns: Iterable[Turn | TurnToAdd]) -> tuple[Turn | TurnToAdd, ...]:
 
 @attrs.frozen
 class AddTurns:
-    """Add several turns, all or none. Answer: tuple of Receipts, one per turn."""
+    """Add several turns, all or none. Answer: a tuple of receipts, told as `Receipts`."""
 
     key: ConversationKey
     turns: tuple[Turn | TurnToAdd, ...] = attrs.field(converter=_tuple)
@@ -130,6 +132,13 @@ class Flushed:
     generation: int = 0
     erased: int = 0
     trimmed: int = 0
+
+
+@attrs.frozen
+class Receipts:
+    """Told to `reply_to` for AddTurns: a receipt per turn, in order."""
+
+    items: tuple[Receipt, ...]
 
 
 @attrs.frozen

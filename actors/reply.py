@@ -8,13 +8,14 @@ actor, a closed loop, a cancelled task) is tolerated and counted, never an error
 import asyncio
 import threading
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import attrs
 import pykka
 
-from turnfold.actors.messages import CommandFailed, Correlated
+from turnfold.actors.messages import CommandFailed, Correlated, Receipts
 from turnfold.events.errors import StoreBusy, TurnfoldError
+from turnfold.events.receipts import Receipt
 
 Outcome = object
 """An answer, or a TurnfoldError that the waiter shall get."""
@@ -98,6 +99,8 @@ class ActorSlot:
         """Tell the actor; False if it is dead."""
         if isinstance(outcome, TurnfoldError):
             outcome = CommandFailed(outcome)
+        elif isinstance(outcome, tuple):
+            outcome = Receipts(cast("tuple[Receipt, ...]", outcome))
         if self._correlation_id is not None:
             outcome = Correlated(self._correlation_id, outcome)
         try:

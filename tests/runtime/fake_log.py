@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from hashlib import shake_128
 
 from turnfold.actors.bootstrap import assemble
@@ -112,7 +112,8 @@ class FakeArchive:
         self.erased: list[PendingErasure] = []
         self.emptied = 0
         self.trimmed: Trimmed | None = None
-        self.trims: list[Trimmed] = []
+        self.at_trim: Callable[[], tuple[int, int]] = lambda: (0, 0)
+        self.seen_at_trim = (0, 0)
         self.faults: list[BaseException | None] = []
         self.open_gate = threading.Event()
         self.open_gate.set()
@@ -157,7 +158,7 @@ class FakeArchive:
 
     def trim(self, trimmed: Trimmed, pause: Callable[[], None]) -> None:
         self._step()
-        self.trims.append(trimmed)
+        self.seen_at_trim = self.at_trim()
 
     def load_checkpoint(self, name_tag: bytes) -> int | None:
         return self.checkpoints.get(name_tag)
@@ -200,7 +201,7 @@ def running(
     *,
     log: FakeLog | None = None,
     archive: FakeArchive | None = None,
-) -> Iterator[Running]:
+) -> Generator[Running]:
     """An open store on fakes, closed at the end whatever happens; gates are opened for that."""
     store = Running(config or Config(), log or FakeLog(), archive or FakeArchive())
     try:

@@ -21,6 +21,7 @@ from turnfold.events.errors import (
 )
 from turnfold.events.keys import Channel, ConversationKey
 from turnfold.events.limits import Limits
+from turnfold.events.metadata import SessionMetadata
 from turnfold.events.turns import ActionResult, AgentResponse, AvatarText, ToolSummary
 
 
@@ -79,7 +80,7 @@ def test_metadata_comes_in_pages() -> None:
         for number in range(7):
             store.add_turn(ConversationKey(f"{number:032x}", Channel.DIRECT_IM), AvatarText("x"))
         everything = store.list_metadata().items
-        seen = []
+        seen: list[SessionMetadata] = []
         after: int | None = 0
         while after is not None:
             page = store.list_metadata(after=after, size=3)

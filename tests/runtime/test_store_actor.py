@@ -4,7 +4,7 @@ import threading
 
 import pykka
 import pytest
-from runtime.fake_log import KEY, OTHER_KEY, WAIT_S, FakeArchive, FakeLog, running, until
+from runtime.fake_log import KEY, OTHER_KEY, WAIT_S, FakeLog, running, until
 
 from turnfold.actors.config import Config
 from turnfold.actors.messages import (
@@ -85,7 +85,7 @@ def test_refusals_of_one_batch_are_answered_with_their_own_reason() -> None:
         with pytest.raises(TurnIdConflict):
             store.ref.ask(say("two", turn_id="t1"))
         store.ref.ask(ExpireSession(KEY))
-        with pytest.raises(SessionEnded, match="expired.operator"):
+        with pytest.raises(SessionEnded, match=r"expired\.operator"):
             store.ref.ask(say("late", session=receipt.session_id))
         assert store.ref.ask(GetStats()).refused == 2
 
@@ -316,19 +316,14 @@ def test_a_generation_is_written_after_each_interval_if_something_changed() -> N
 
 
 def test_the_log_is_trimmed_only_after_its_event_is_durable() -> None:
-    log, archive = FakeLog(), FakeArchive()
-    with running(log=log, archive=archive) as store:
+    with running() as store:
+        log, archive = store.log, store.archive
         store.ref.ask(say("text"))
         archive.trimmed = Trimmed(first_kept=2, head=bytes(32), segments=3, size=100)
-        seen: list[tuple[int, int]] = []
-        trim = archive.trim
-        archive.trim = lambda trimmed, pause: (  # type: ignore[method-assign]  # to look at the log
-            seen.append((log.durable, log.position)),
-            trim(trimmed, pause),
-        )[1]
+        archive.at_trim = lambda: (log.durable, log.position)
         assert store.ref.ask(Flush()).trimmed == 3
-        assert len(archive.trims) == 1
-        assert seen[0][0] == seen[0][1]
+        durable, position = archive.seen_at_trim
+        assert durable == position > 0
 
 
 def test_more_than_a_thousand_pending_erasures_are_carried_out_at_once() -> None:
