@@ -23,7 +23,7 @@ from turnfold.actors.catch_up import SLICE_EVENTS, EventReader, LogCursor
 from turnfold.actors.checkpoints import Checkpoints, CheckpointStorage
 from turnfold.actors.pump import Pump
 from turnfold.actors.subscriber import Factory, Target, target_maker
-from turnfold.actors.subscription import REST_S, Standing, Subscription, Supply
+from turnfold.actors.subscription import QUIET_REST_S, Standing, Subscription, Supply
 from turnfold.actors.tail import Tail
 from turnfold.events.errors import InvalidInput, StoreClosed
 from turnfold.events.event import ContentErased, Event, SessionStarted
@@ -274,7 +274,7 @@ class Feed:
             events, durable = inbox.popleft()
             for begin in range(0, len(events), SLICE_EVENTS):
                 if begin:
-                    self._stopping.wait(REST_S)
+                    self._stopping.wait(QUIET_REST_S)
                 self._take(events[begin : begin + SLICE_EVENTS])
             self._tail.durable = max(self._tail.durable, durable)
         for subscription in self._subscriptions:
