@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import blake2b
 from typing import Final
 
 from turnfold.actors.clock import AgeClock, Clock, SystemClock
@@ -17,6 +16,7 @@ from turnfold.actors.supervisor import Parts, Supervisor
 from turnfold.events.codec import decode_events
 from turnfold.events.commands import Entropy, Instant
 from turnfold.events.event import Event, Gap
+from turnfold.events.keys import boundary_key
 from turnfold.events.log.backend import Archive, Log
 from turnfold.events.notice import whereabouts
 from turnfold.events.reasons import Reason
@@ -102,11 +102,6 @@ def assemble(
         read_only=None,
         files=files,
     )
-
-
-def boundary_key(secret: bytes) -> bytes:
-    """Keys the delimiters of untrusted blocks, so that no text can forge one."""
-    return blake2b(b"boundary", digest_size=32, key=secret, person=b"tf-boundary").digest()
 
 
 def event_reader(log: Log) -> Callable[[int], Iterator[Sequence[Event] | Gap]]:

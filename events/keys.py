@@ -92,3 +92,8 @@ def pseudonym(secret: bytes, avatar: UUID) -> Pseudonym:
 def key_check(secret: bytes) -> bytes:
     """8 bytes by which a segment header recognises the pseudonym secret it was written under."""
     return blake2b(b"check", digest_size=8, key=secret, person=b"tf-keycheck").digest()
+
+
+def boundary_key(secret: bytes) -> bytes:
+    """32 bytes that key the delimiters of untrusted blocks, so that no text can forge one."""
+    return blake2b(b"boundary", digest_size=32, key=secret, person=b"tf-boundary").digest()
