@@ -26,17 +26,24 @@ _NOT_A_CODE = re.compile(
 )
 
 
+_UNITS = (
+    r"(?:lines?|bytes|char|kb|mb|words|pages|loc|years|times|pixels|dollars|euros|prims|people|items"
+    r"|points|meters|metres|steps|seconds|minutes|percent)"
+)
+
+
 def _spoken_code(match: re.Match[str]) -> bool:
     """«the alarm code is 90417», not «error code: 1045»."""
     return _NOT_A_CODE.search(before(match, 14).rstrip()) is None
 
 
-_CODE_LINK = r"(?:\s{1,2}(?:for|to|of|on|at|we|i|you|they|that)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?(?:\s{0,2}[:=?]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
+_CODE_LINK = r"(?:\s{1,2}(?:for|to|of|on|at|we|i|you|they|that)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?(?:\s{0,2}[:=?,]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
 
 _STRONG_NOUN = (
     r"(?:verification|security|log ?in|sign ?in|door|gate|alarm|entry|unlock|2fa|two[ \-]?factor|sms|auth"
     r"|authenticat\w{1,4}|bank|card|atm|sim|phone|lockbox|locker|building|elevator|lift|garage|safe"
-    r"|keypad|vault|access|confirmation|house|cabin|shed)"
+    r"|keypad|vault|access|confirmation|house|cabin|shed|whatsapp|telegram|signal|google|facebook|apple"
+    r"|steam|discord|paypal|amazon|microsoft|instagram)"
 )
 _FOREIGN_NAME = (
     r"(?:c[óo]digo(?: de (?:verificaci[óo]n|acceso|seguridad|verifica[çc][ãa]o|seguran[çc]a))?"
@@ -47,6 +54,15 @@ _FOREIGN_NAME = (
 )
 _FOREIGN_LINK = r"(?:\s{0,2}[:=：＝]\s{0,2}|\s{1,2}(?:ist|lautet|es|est|é|è|is|to|je|on|är|er)\s{1,2}|\s?(?:是|は|为|為|는|은)\s?|\s)"
 _YEAR = re.compile(r"(?:19|20)\d\d")
+
+_HARDWARE = re.compile(r"gpio|header|connector|chip|board|bowling|jumper|socket|solder", AI)
+
+
+def _not_hardware(match: re.Match[str]) -> bool:
+    """A pin of a chip isn't a PIN."""
+    start = match.start("v")
+    return _HARDWARE.search(match.string, max(0, start - 32), start) is None
+
 
 CODE_RULES = (
     Rule(
@@ -94,7 +110,7 @@ CODE_RULES = (
             r"(?P<v>\d{4,8}|\d{3}[ \-]\d{3})(?![\w\-/%]|[.,:]\d)",
             re.IGNORECASE,
         ),
-        accept=lambda match: _NOT_A_CODE.search(before(match, 14).rstrip()) is None,
+        accept=lambda match: _spoken_code(match) and _not_hardware(match),
         digits=4,
     ),
     Rule(
@@ -116,9 +132,10 @@ CODE_RULES = (
             r"[^\n]{0,24}?"
             + _CODE_NAME
             + _CODE_LINK
-            + r"[\"']?(?:[A-Z]-)?(?P<v>\d{4,8}|\d{3}[ \-]\d{3})\b",
+            + r"[\"']?(?:[A-Z]-)?(?P<v>\d{4,8}|\d{3}[ \-]\d{3})(?![\w\-/%]|[.,:]\d)",
             AI,
         ),
+        accept=_not_hardware,
         digits=4,
     ),
     Rule(
@@ -126,10 +143,11 @@ CODE_RULES = (
         source="six digits called a code",
         cues=("code",),
         pattern=re.compile(
-            r"code(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2})"
+            r"\bcode(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|\s)"
             r"(?P<v>\d{6}|\d{3}[ \-]\d{3}|\d{2} \d{2} \d{2})\b",
             AI,
         ),
+        accept=_spoken_code,
         digits=6,
     ),
     Rule(
@@ -139,7 +157,7 @@ CODE_RULES = (
         pattern=re.compile(
             r"(?:passcode|code|combination|combo)(?:\s(?:for|to|of|at|on)(?:\s[a-z]{1,12}){1,3})?"
             r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|(?<=passcode)\s)"
-            r"(?P<v>\d{4,8}|\d{2}-\d{2}-\d{2})(?![\w\-.,]\w|\w)",
+            rf"(?P<v>\d{{4,8}}|\d{{2}}-\d{{2}}-\d{{2}})(?![\w\-.,]\w|\w)(?!\s{_UNITS})",
             AI,
         ),
         accept=_spoken_code,
@@ -162,7 +180,7 @@ CODE_RULES = (
         cues=("code", "pin", "passcode"),
         before=40,
         pattern=re.compile(
-            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was)\s{1,2}"
+            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was|that['’]?s)\s{1,2}"
             r"(?:[a-z0-9\-]{1,14}\s{1,2}){0,3}(?:code|pin|passcode)\b",
             AI,
         ),
@@ -230,7 +248,7 @@ CODE_RULES = (
         source="six digits to enter",
         cues=("enter ", "type ", "use ", "submit "),
         pattern=re.compile(
-            r"(?:enter|type|use|submit)\s{1,2}(?P<v>\d{6}|\d{3}[ \-]\d{3})\s{1,2}(?:to|as|for|when|on|in)\b"
+            r"(?:enter|type|use|submit)\s{1,2}(?:the\s|this\s)?(?:code\s)?(?P<v>\d{6}|\d{3}[ \-]\d{3})\s{1,2}(?:to|as|for|when|on|in)\b"
             r"[^\n.]{0,24}\b(?:verify|verification|log ?in|sign|confirm|authenticat|code)",
             AI,
         ),

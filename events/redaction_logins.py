@@ -44,6 +44,13 @@ def _login_at_host(match: re.Match[str]) -> bool:
     return match["n"].lower() not in _MAIL_NAMES and not set(value).isdisjoint("0123456789!$%^*+")
 
 
+def _default_account(match: re.Match[str]) -> bool:
+    value = match["v"].strip(TRIM)
+    if match["by"] == "/" and shape(value).letters < 5:
+        return False
+    return _mixed(value) and shape(value).letters >= 3
+
+
 LOGIN_RULES = (
     Rule(
         kind="credential",
@@ -127,15 +134,26 @@ LOGIN_RULES = (
     ),
     Rule(
         kind="credential",
-        source="default accounts: name:password",
+        source="default accounts: name:password, name/password",
         cues=("root", "admin", "guest", "demo", "user", "test"),
         pattern=re.compile(
-            r"(?<![\w./@\-])(?:root|admin(?:istrator)?|guest|demo|user|test)\s?[:/]\s?"
+            r"(?<![\w./@\-])(?:root|admin(?:istrator)?|guest|demo|user|test)\s?(?P<by>[:/])\s?"
             rf"(?P<v>[^\s{NOT_MASK}\"'/:]{{5,64}}+)(?![/:])",
             AI,
         ),
-        accept=value_is(lambda value: shape(value).letters >= 3 and _mixed(value)),
+        accept=_default_account,
         digits=1,
+    ),
+    Rule(
+        kind="credential",
+        source="Windows and Samba on the command line",
+        cues=("net user ", "-u "),
+        pattern=re.compile(
+            rf"(?:net user\s[\w.\-]{{1,32}}\s(?P<n>)|-U\s[\w.\-\\]{{1,48}}%)"
+            rf"(?P<v>[^\s{NOT_MASK}\"'/*]{{4,64}})",
+            AI,
+        ),
+        accept=value_is(could_be_password),
     ),
     Rule(
         kind="credential",

@@ -100,7 +100,7 @@ def _context(match: re.Match[str], size: int) -> str:
 
 def _told(match: re.Match[str]) -> bool:
     """Whether the value looks made up enough for the words before it."""
-    value = match["v"][:JUDGED_MAX]
+    value = match["v"][:JUDGED_MAX].removeprefix("0x")
     if "://" in value or match.string[match.end() : match.end() + 1] == "(":
         return False
     strong = _STRONG_WORD.search(match.string, match.start(), match.start("v")) is not None

@@ -32,22 +32,23 @@ _CUES: dict[str, re.Pattern[str]] = {
 PROSE_CUES: tuple[str, ...] = tuple(_CUES)
 
 _ADVERB = r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe|nu|jetzt|nun|ahora|maintenant|agora|adesso|теперь|сейчас|nyt|teraz)"
+_FILLER = r"(?:(?:just|simply|literally|only|probably|the word|the phrase|called)\s{1,2}){0,2}"
 _LINK = re.compile(
     r"[\"'`\])*_]{0,3}"
     r"(?:\s{1,2}\([^()\n]{1,40}\))?"
     r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s)|equals)\s{0,3}"
-    r"(?:(?:it['’]?s|it is|is)\s{1,2})?)"
+    rf"(?:(?:it['’]?s|it is|is)\s{{1,2}})?{_FILLER})"
     rf"|(?P<verb>\s{{1,3}}(?:is|was|were|ist|war|lautet|hei(?:ß|ss)t|es|era|est|était"
     rf"|c['’]est|é|to|are|it['’]s|è|e'|je|on|är|er)"
     rf"(?:\s{{1,2}}{_ADVERB}){{0,2}}(?:\s{{1,2}}to(?:\s{{1,2}}be)?)?:?\s{{1,3}}"
-    r"|['’]?s\s{1,3}"
-    r"|\s{0,2}[?,.;]\s{0,3}(?:it['’]?s|it is|try|that['’]?s|use)\s{1,3}|s\s{0,2}[:=]\s{0,2})"
+    rf"{_FILLER}|['’]?s\s{{1,3}}{_FILLER}|s\s{{0,2}}[:=]\s{{0,2}})"
+    r"|(?P<aside>\s{0,2}[?,.;]\s{0,3}(?:it['’]?s|it is|try|that['’]?s|use)\s{1,3})"
     r"|(?P<bare>\s{1,3}))",
     re.IGNORECASE,
 )
 # What introduces the value some words after the cue: «password for the door is …».
 _INTRO = re.compile(
-    r"\s{0,2}(?:=>|->|→|:=|==?|:)\s{1,3}|(?<=\s)(?:is|was|be|to|it['’]?s|use|try|type|enter|put|es|est"
+    r"\s{0,2}(?:=>|->|→|:=|==?|:)\s{1,3}|(?<=\s)(?:is|was|be|to|it['’]?s|it is|use|try|type|enter|put|es|est"
     r"|c['’]est|ist|lautet|é|è|är|er|becomes|remains|stays|says|reads|as|with|still|now|either|called"
     rf"|namely|auf|на|na|à)(?:\s{{1,2}}{_ADVERB})?\s{{1,2}}",
     re.IGNORECASE,
@@ -97,7 +98,7 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
     """
     if not 5 <= len(word) <= 64 or word[0] in "/~-.$<{([#@+" or not word.isascii():
         return False
-    if "://" in word or "/" in word or "\\" in word or ".." in word:
+    if _NAMED.match(word) or "://" in word or "/" in word or "\\" in word or ".." in word:
         return False
     found = shape(word)
     signs = not _SIGNS.isdisjoint(word[1:])
@@ -109,12 +110,14 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
         return True
     if _ORDINARY.fullmatch(word):
         tailed = (_SHORT_TAILED if announced else _TAILED).fullmatch(word)
-        return tailed is not None and (tailed["stem"] or "").lower() not in NUMBERED_NAMES
+        stem = (tailed["stem"] or "").lower() if tailed is not None else "password"
+        return stem not in NUMBERED_NAMES and not stem.endswith("pass")
     return announced or signs or (found.digits >= 2 and found.changes >= 2)
 
 
+_NAMED = re.compile(r"[A-Za-z_\-]{1,16}=", re.ASCII)
 _HYPHENED = re.compile(r"[a-z]{3,}(?:[\-_.][a-z]{3,})+[\-_.]?\d{1,6}", AI)
-_SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)
+_SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})[\-_]?\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)
 _TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}[!?$#*]{0,2}", AI)
 
 
@@ -122,7 +125,10 @@ def _bare_ok(cue: str, word: str) -> bool:
     found = shape(word)
     if not found.digits or not found.letters or len(word) < 5:
         return False
-    if re.fullmatch(r"\d+[a-z]{1,4}|v?\d+(?:\.\d+)*[a-z]?", word, AI):
+    tailed = re.fullmatch(r"(?P<stem>[a-z]+)\d{1,2}", word, AI)
+    if tailed is not None and tailed["stem"].lower() in NUMBERED_NAMES:
+        return False
+    if re.fullmatch(r"[a-z_]{1,16}=.*|\d+[a-z]{1,4}|v?\d+(?:\.\d+)*[a-z]?", word, AI):
         return False
     return cue not in ("pw", "pass") or (found.digits >= 2 and found.size >= 8)
 
@@ -184,7 +190,10 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
         return None
     if _CALL.match(word) or word.startswith("==") or _SCHEME.match(word):
         return None
-    if link["bare"] is not None:
+    if link["aside"] is not None:
+        asked = link["aside"].lstrip().startswith("?") and trimmed.isalpha()
+        fits = asked or group != "word" or looks_made_up(trimmed, announced=True)
+    elif link["bare"] is not None:
         fits = _bare_ok(cue, trimmed) if group == "word" else _quoted_ok(cue, trimmed)
     elif cue == "pass" and not _ACCOUNT.search(text, max(0, at - 40), at):
         fits = (marked and _short_pass(text, word, value.end(group))) or (
@@ -198,6 +207,8 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
 
 
 def _quoted_ok(cue: str, word: str) -> bool:
+    if cue not in ("pass", "pw", "pwd") and len(word) >= 6 and word.isalpha() and word.islower():
+        return True
     return looks_made_up(word, announced=True) and (cue != "pass" or shape(word).digits > 0)
 
 
@@ -294,9 +305,9 @@ def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
     if match is None or not could_be_password(match["v"]):
         return None
     word = match["v"].strip(TRIM)
-    if looks_made_up(word, announced=True):
-        return match.span("v")
     how = match["how"].split(" ")[0].lower()
+    if looks_made_up(word, announced=how != "for"):
+        return match.span("v")
     quoted = text[match.start("v") - 1 : match.start("v")] in ('"', "'", "“", "`")
     asked = _ASKED.search(text, max(0, match.start("v") - 20), match.start("v")) is not None
     if how == "as" and (asked or quoted):

@@ -51,11 +51,11 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("kata sandi", r"kata sandi"),  # Indonesian
     (
         "word",
-        r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=handshake )word|(?<=unlock )word|(?<=key)word",
+        r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=handshake )word|(?<=unlock )word|(?<=door )word|(?<=entry )word|(?<=key)word",
     ),
     (
         "phrase",
-        r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase|(?<=unlock )phrase|(?<=magic )phrase",
+        r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase|(?<=unlock )phrase|(?<=door )phrase|(?<=entry )phrase|(?<=magic )phrase",
     ),
 )
 
@@ -96,6 +96,7 @@ NOT_A_VALUE = frozenset(
     easy hard simple complex annoying stupid silly important necessary mandatory useless pointless
     about after before between because since until unless while though although
     mine yours ours theirs someone something nothing anything everything everyone nobody somebody
+    tbd tba n/a idk wiki notecard unknown
     please thanks thank sorry lol haha hehe hmm oh ah well hey hi hello
     str string bytes int bool text object self field fields input type value name pass password
     passwords passwd passphrase passcode pwd username user users login account
@@ -134,7 +135,7 @@ FUNCTION_WORDS = frozenset(
 NUMBERED_NAMES = frozenset(
     """
     python ubuntu gnome windows debian fedora office kernel apache mysql sqlite vista level channel
-    version chapter room line page step part section option number server admin player tester
+    version chapter room line page step part section option number server admin player tester user root test guest
     lines class group item items object table image images photo video track song round floor gate
     house flight route channel region parcel prim prims layer slot stage phase week month year day
     hours minutes seconds january february march april june july august september october november
@@ -145,6 +146,7 @@ NUMBERED_NAMES = frozenset(
     thread threads socket port ports users clients nodes hosts disks drive drives partition
     network networks interface device devices monitor display screen screens desktop laptop
     tutorial lesson exercise problem question answer figure article paragraph example examples
+    keepass lastpass password passwords passwd
     angular react vuejs django laravel symfony typescript javascript ecmascript unicode
     """.split()
 )
