@@ -100,11 +100,11 @@ class Disk(Protocol):
         ...
 
     def status(self, path: str) -> FileStatus:
-        """What is known of a path. A symbolic link is a StorePathError."""
+        """What is known of a path ("" is the root). A symbolic link is a StorePathError."""
         ...
 
     def set_mode(self, path: str, mode: int) -> None:
-        """Set the permission bits."""
+        """Set the permission bits ("" is the root)."""
         ...
 
     def sync_directory(self, directory: str) -> None:

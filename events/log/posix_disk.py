@@ -195,6 +195,8 @@ class PosixDisk:
 
     def status(self, path: str) -> FileStatus:
         """See Disk."""
+        if not path:
+            return _status(os.fstat(self._fd))
         with _named("inspecting", path), self._parent(path) as (parent, name):
             result = os.stat(name, dir_fd=parent, follow_symlinks=False)
             if stat.S_ISLNK(result.st_mode):
@@ -203,6 +205,10 @@ class PosixDisk:
 
     def set_mode(self, path: str, mode: int) -> None:
         """See Disk."""
+        if not path:
+            with _named("changing the mode of", path):
+                os.fchmod(self._fd, mode)
+            return
         with _named("changing the mode of", path), self._parent(path) as (parent, name):
             fd = os.open(name, os.O_RDONLY | _OPEN, dir_fd=parent)
             try:

@@ -133,11 +133,10 @@ class LogReader:
         header = self._header(file, base)
         if header is None:
             file.close()
-            if next_base is None:
-                return False
-            self._minimum = next_base
-            self._owe(wanted, next_base - 1, Reason.DAMAGE_UNDECLARED)
-            return True
+            # The newest one's frames may be pending, but what its name claims came before it.
+            self._minimum = base if next_base is None else next_base
+            self._owe(wanted, self._minimum - 1, Reason.DAMAGE_UNDECLARED)
+            return bool(self._due)
         missing = Reason.TRIMMED_STORAGE_LIMIT if base == bases[0] else Reason.DAMAGE_UNDECLARED
         if header.gap is None:
             self._owe(wanted, base - 1, missing)
