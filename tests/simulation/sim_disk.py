@@ -175,9 +175,7 @@ class SimDisk:
     def list(self, directory: str) -> list[str]:
         """See Disk."""
         self._perform("list", directory)
-        inode = self._found(directory)
-        if not inode.is_directory:
-            raise StorePathError(f"listing {directory} failed: it is no directory")
+        self._check_directory(directory)
         return sorted(self.names_in(directory))
 
     def status(self, path: str) -> FileStatus:
@@ -203,7 +201,7 @@ class SimDisk:
         """See Disk."""
 
         def sync() -> None:
-            self._found(directory)
+            self._check_directory(directory)
             for change in [change for change in self._changes if change.touches(directory)]:
                 self._make_durable(change)
 
@@ -430,6 +428,9 @@ class SimDisk:
     def _found(self, path: str) -> SimInode:
         inode = self.names.get(path)
         if inode is None:
+            parent = self.names.get(parent_of(path))
+            if parent is not None and not parent.is_directory:
+                raise StorePathError(f"the parent of {path} is no directory")
             raise FileNotFoundError(path)
         return inode
 
@@ -439,12 +440,12 @@ class SimDisk:
             raise StorePathError(f"{path} is no plain file; move it out of the store")
         return inode
 
+    def _check_directory(self, path: str) -> None:
+        if not self._found(path).is_directory:
+            raise StorePathError(f"{path} is no directory; move it out of the store")
+
     def _check_parent(self, path: str) -> None:
-        parent = self.names.get(parent_of(path))
-        if parent is None:
-            raise FileNotFoundError(path)
-        if not parent.is_directory:
-            raise StorePathError(f"the parent of {path} is no directory")
+        self._check_directory(parent_of(path))
 
     def _all_inodes(self) -> Sequence[SimInode]:
         changed = [change.inode for change in self._changes if change.inode is not None]
