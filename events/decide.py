@@ -10,6 +10,7 @@ are evicted *before* the turn is added, so limits hold after every event.
 
 from collections.abc import Callable
 from functools import singledispatch
+from hashlib import blake2b
 from typing import Any
 
 import attrs
@@ -121,8 +122,9 @@ def _delete(
 
 
 def source_tag(tag: KeyTag) -> bytes:
-    """How a session-state record names the conversation that it was derived from."""
-    return tag[0] + bytes([tag[1]])
+    """How a session-state record names the conversation that it was derived from: 16 bytes."""
+    named = tag[0] + bytes([tag[1]])
+    return blake2b(named, digest_size=len(tag[0]), person=b"tf-state-source").digest()
 
 
 @_decide.register

@@ -52,6 +52,7 @@ def evolve(state: StoreState, event: e.Event | e.Gap) -> None:
     _APPLY[type(event)](state, event)
     state.position = event.position
     state.at = event.at
+    state.highest_at = max(state.highest_at, event.at)
     state.age = max(state.age, event.age)
 
 

@@ -51,8 +51,9 @@ class Notice:
 
 def whereabouts(state: StoreState) -> dict[int, KeyTag]:
     """What `notices` needs to know of sessions that began before the first event it gets."""
-    ended = {pending.session: pending.tag for pending in state.pending.values()}
-    return ended | state.where
+    # Session-state records have no key; their erasures are no session's.
+    pending = (one for one in state.pending.values() if one.tag[1] < len(CHANNELS))
+    return {one.session: one.tag for one in pending} | state.where
 
 
 def notices(events: Iterable[Event | Gap], where: Where) -> Iterator[Notice | Gap]:

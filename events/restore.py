@@ -130,6 +130,7 @@ class _Restoration:
         state = self._state
         state.position = integer(fields[1])
         state.at = wall_time(fields[2])
+        state.highest_at = integer(fields[17], low=max(0, state.at))
         state.age = integer(fields[3])
         state.total_bytes = integer(fields[4], CEILING["aggregate_bytes"])
         state.record_bytes = integer(fields[5], CEILING["state_bytes"])

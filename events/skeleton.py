@@ -36,7 +36,7 @@ PENDING_MAX: Final = 1_000_000
 CEILING: Final = {name: bound[2] for name, bound in BOUNDS.items()}
 TEXT_BYTES_MAX: Final = max(CEILING["turn_bytes"], CEILING["tool_turn_bytes"])
 
-HEADER_FIELDS: Final = 17
+HEADER_FIELDS: Final = 18
 SESSION_FIELDS: Final = 17
 SUMMARY_FIELDS: Final = 6
 TURN_FIELDS: Final = 13

@@ -39,6 +39,7 @@ class Capture:
 
     position: int
     at: int
+    highest_at: int
     age: int
     total_bytes: int
     record_bytes: int
@@ -62,6 +63,7 @@ def capture(state: StoreState) -> Capture:
     return Capture(
         position=state.position,
         at=state.at,
+        highest_at=state.highest_at,
         age=state.age,
         total_bytes=state.total_bytes,
         record_bytes=state.record_bytes,
@@ -153,6 +155,7 @@ def _header_item(captured: Capture) -> Item:
         len(captured.ended),
         len(captured.pending),
         len(captured.records),
+        captured.highest_at,
     )
 
 

@@ -34,6 +34,7 @@ class StoreState:
         "first_kept",
         "forgotten",
         "head_before_kept",
+        "highest_at",
         "index",
         "opening",
         "pending",
@@ -47,6 +48,7 @@ class StoreState:
     def __init__(self) -> None:
         self.position = 0  # of the last event folded in
         self.at = 0  # ns, of the last event
+        self.highest_at = 0  # ns, the latest wall time of any event: `at` may fall
         self.age = 0  # ns, never falling
         self.total_bytes = 0  # of all live sessions
         self.record_bytes = 0  # of all session-state records
@@ -178,6 +180,7 @@ class StoreState:
         return (
             self.position,
             self.at,
+            self.highest_at,
             self.age,
             self.total_bytes,
             self.record_bytes,
@@ -191,6 +194,7 @@ class StoreState:
         (
             self.position,
             self.at,
+            self.highest_at,
             self.age,
             self.total_bytes,
             self.record_bytes,
