@@ -73,7 +73,7 @@ def _assigned(match: re.Match[str]) -> bool:
 _TOLD_WORD = r"(?:secret|private|access|api|key|token|tok|auth|credentials?|creds)"
 _TOLD = (
     _TOLD_WORD
-    + rf"(?:[_\-. \t\"'\]]{{0,3}}(?:{_TOLD_WORD}|id|name|value|string|s))*?"
+    + rf"(?:[_\-. \t\"'\]]{{0,3}}(?:{_TOLD_WORD}|id|name|value|string|s)){{0,3}}?"
     + r"[\"'`\]]{0,2}\s{0,3}(?:=>|->|:{0,3}=|\?=|\|\||[:=>,]=?|[_\-.]|\s)[\s\"'`=\-_.:]{0,4}"
     + r"(?P<v>[A-Za-z0-9][A-Za-z0-9_\-+/.=|:!%~]{9,255}+)"
 )
@@ -102,6 +102,8 @@ def _told(match: re.Match[str]) -> bool:
     """Whether the value looks made up enough for the words before it."""
     value = match["v"][:JUDGED_MAX].removeprefix("0x")
     if "://" in value or match.string[match.end() : match.end() + 1] == "(":
+        return False
+    if not _DIGIT.search(value) and (len(value) < 20 or not _PLAIN_RUN.fullmatch(value)):
         return False
     strong = _STRONG_WORD.search(match.string, match.start(), match.start("v")) is not None
     if _LEADING_UUID.match(value):

@@ -67,6 +67,8 @@ _LEAD = re.compile(r"\bto\s*$")
 _SET = re.compile(r"\b(?:set|change[ds]?|reset|update[ds]?)\b", AI)
 _NEAR_AFTER = 72
 _NEAR_BEFORE = 56
+_JUDGED_AHEAD = 40
+_DIGIT = re.compile("[0-9]")
 
 
 def could_be_password(value: str) -> bool:
@@ -143,25 +145,58 @@ def _boundary(text: str, start: int, cue: str) -> bool:
     )
 
 
-def password_near(text: str, at: int, literal: str) -> Iterator[tuple[int, int]]:
-    """The passwords that the cue at `at` announces, before or after it."""
-    cue_match = _CUES[literal].match(text, at)
-    if cue_match is None:
-        return
-    cue = cue_match.group().lower()
-    if not _boundary(text, at, cue):
-        return
-    end = cue_match.end()
-    found = _linked(text, at, end, cue) or _announced_far(text, end, cue)
-    if found is not None:
-        yield found
-        return
-    found = _named_before(text, at, end) or _quoted_before(text, at)
-    if found is not None:
-        yield found
-        return
-    weak = cue in ("pass", "passes", "passs") and not _ACCOUNT.search(text, max(0, at - 40), at)
-    yield from _made_up_near(text, at, end, weak=weak)
+class PasswordSearch:
+    """Finds the passwords that cues of one text announce. Cues of one literal come in order.
+
+    What lies near several cues is judged once, for the first of them, so that the whole search
+    is linear however many cues there are.
+    """
+
+    __slots__ = ("_far_to", "_near_to", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.restart()
+
+    def restart(self) -> None:
+        """Another literal follows."""
+        # Up to where full cues and short ones («pw») have judged the text behind them.
+        self._far_to = [0, 0]
+        self._near_to = 0
+
+    def near(self, at: int, literal: str) -> list[tuple[int, int]]:
+        """The passwords that the cue at `at` announces, before or after it."""
+        text = self._text
+        cue_match = _CUES[literal].match(text, at)
+        if cue_match is None:
+            return []
+        cue = cue_match.group().lower()
+        if not _boundary(text, at, cue):
+            return []
+        end = cue_match.end()
+        found = (
+            _linked(text, at, end, cue)
+            or self._far(end, cue)
+            or _named_before(text, at, end)
+            or _quoted_before(text, at)
+        )
+        return [found] if found is not None else list(self._anywhere(at, end, cue))
+
+    def _far(self, end: int, cue: str) -> tuple[int, int] | None:
+        short = cue in ("pass", "pw")
+        judged = max(self._far_to) if short else self._far_to[0]
+        found = _announced_far(self._text, end, max(end, judged), cue)
+        self._far_to[short] = max(self._far_to[short], end + _FAR_MAX)
+        return found
+
+    def _anywhere(self, at: int, end: int, cue: str) -> Iterator[tuple[int, int]]:
+        text = self._text
+        weak = cue in ("pass", "passes", "passs") and not _ACCOUNT.search(text, max(0, at - 40), at)
+        high = min(len(text), end + _NEAR_AFTER)
+        yield from _made_up(text, max(end, self._near_to), high, weak=weak)
+        yield from _made_up(text, max(at - _NEAR_BEFORE, 0, self._near_to), at, weak=weak)
+        if not weak:
+            self._near_to = max(self._near_to, end + _JUDGED_AHEAD)
 
 
 _ACCOUNT = re.compile(
@@ -229,11 +264,13 @@ _CLAUSE_WORDS = frozenset(
 )
 
 
-def _announced_far(text: str, cue_end: int, cue: str) -> tuple[int, int] | None:
+def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, int] | None:
     """A made-up or quoted value some words after the cue: «password for the door is …»."""
     last = min(len(text), cue_end + _FAR_MAX)
-    stop = _CLAUSE_END.search(text, cue_end, last)
-    for intro in islice(_INTRO.finditer(text, cue_end, stop.start() if stop else last), 5):
+    if low >= last:
+        return None
+    stop = _CLAUSE_END.search(text, low, last)
+    for intro in islice(_INTRO.finditer(text, low, stop.start() if stop else last), 5):
         phrase = _passphrase(text, intro.end()) if cue not in ("pass", "pw") else None
         if phrase is not None:
             return phrase
@@ -292,6 +329,7 @@ _BEFORE = re.compile(
     rf"{_OWNER}$",
     AI,
 )
+_HOW = re.compile(r"\s(?:as|for|is|was|that['’]?s)\s|[=(\-–—←]", re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:use|used|using|try|tried|enter|entered|type|typed|put|set|have|need|say|write)\s{1,3}$",
     AI,
@@ -301,7 +339,10 @@ _GOES_ON = re.compile(r"\s+[a-z]", AI)
 
 def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
     """«use X as the password», «X is my password»."""
-    match = _BEFORE.search(text, max(0, at - 110), at)
+    low = max(0, at - 110)
+    if not _HOW.search(text, max(0, at - 44), at):
+        return None
+    match = _BEFORE.search(text, low, at)
     if match is None or not could_be_password(match["v"]):
         return None
     word = match["v"].strip(TRIM)
@@ -327,12 +368,15 @@ def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
 
 
 _POINTS_BACK = re.compile(rf"(?:that['’]?s|that is|which is|it is|it['’]s)\s{{1,3}}{_OWNER}$", AI)
+_QUOTE = re.compile(r"[\"“`]|(?<![A-Za-z])'")
 _LAST_QUOTED = re.compile(r"[\"'“`](?P<v>[^\s\"'“”`]{4,32})[\"'”`](?=[^\"'“”`]*$)")
 
 
 def _quoted_before(text: str, at: int) -> tuple[int, int] | None:
     """«whisper 'X' to the guard, that's the password»."""
     low = max(0, at - _NEAR_BEFORE)
+    if not _QUOTE.search(text, low, at):
+        return None
     points = _POINTS_BACK.search(text, low, at)
     if points is None:
         return None
@@ -346,18 +390,15 @@ _OWNED = re.compile(r"\bfor\s+(?:the|my|your|our|his|her|a)\s", AI)
 # --- anywhere near the cue ---------------------------------------------------------------------
 
 
-def _made_up_near(text: str, at: int, end: int, *, weak: bool) -> Iterator[tuple[int, int]]:
-    """Made-up words in the clause around the cue, where nothing ties them to it."""
-    last = min(len(text), end + _NEAR_AFTER)
-    first = max(0, at - _NEAR_BEFORE)
-    for low, high in ((end, last), (first, at)):
-        if not shape(text[low:high]).digits:
-            continue
-        for match in _TOKEN.finditer(text, low, high):
-            word = match.group().strip(TRIM)
-            if looks_made_up(word) and not (weak and shape(word).digits < 2):
-                start = match.start() + match.group().index(word)
-                yield start, start + len(word)
+def _made_up(text: str, low: int, high: int, *, weak: bool) -> Iterator[tuple[int, int]]:
+    """Made-up words of a part, where nothing ties them to the cue."""
+    if low >= high or not _DIGIT.search(text, low, high):
+        return
+    for match in _TOKEN.finditer(text, low, high):
+        word = match.group().strip(TRIM)
+        if looks_made_up(word) and not (weak and shape(word).digits < 2):
+            start = match.start() + match.group().index(word)
+            yield start, start + len(word)
 
 
 def _is_ordinal(word: str) -> bool:

@@ -67,20 +67,21 @@ class Cues:
 
     __slots__ = ("_ascii", "_other")
 
-    _SEPARATORS = ("_", "-", ".")
+    # Rare characters are the cheapest gates, then pieces that many cues share.
+    _GATES = ("$", "@", "4", "5", "j", "z", "q", "x", "_", "-", ".") + (
+        "log", "ord", "wort", "cred", "phrase", "security", "recovery", "ssh",
+    )  # fmt: skip
 
     def __init__(self, cues: Iterable[str]) -> None:
-        gates: dict[str, list[str]] = {}
+        gates: dict[str, list[str]] = {gate: [] for gate in self._GATES}
         other: list[str] = []
         for cue in sorted(dict.fromkeys(cues), key=len):
             if not cue.isascii():
                 other.append(cue)
                 continue
-            gate = next((short for short in gates if short and short in cue), None)
-            if gate is None:
-                gate = next((mark for mark in self._SEPARATORS if mark in cue), cue)
+            gate = next((short for short in gates if short in cue), cue)
             gates.setdefault(gate, []).append(cue)
-        self._ascii = tuple((gate, tuple(group)) for gate, group in gates.items())
+        self._ascii = tuple((gate, tuple(group)) for gate, group in gates.items() if group)
         self._other = tuple(other)
 
     def present(self, low: str) -> list[str]:

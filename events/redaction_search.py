@@ -69,11 +69,11 @@ _WRAPPED_WHOLE = tuple(rule for rule in _WHOLE if rule.wrapped)
 
 
 class TooMuchWork(Exception):
-    """The text costs more attempts than any chat does."""
+    """The text costs more work than any chat does."""
 
 
 class Work:
-    """Counts attempts against the limit of one text."""
+    """Counts the work on one text against its limit. One unit is about one attempt of a rule."""
 
     __slots__ = ("limit", "spent")
 
@@ -81,16 +81,20 @@ class Work:
         self.limit = limit
         self.spent = 0
 
-    def add(self, attempts: int = 1) -> None:
-        """Count attempts; raise `TooMuchWork` beyond the limit."""
-        self.spent += attempts
+    def add(self, units: int = 1) -> None:
+        """Count work; raise `TooMuchWork` beyond the limit."""
+        self.spent += units
         if self.spent > self.limit:
             raise TooMuchWork
 
 
 def work_limit(size: int) -> int:
-    """How many attempts a text of `size` characters may cost."""
-    return 400 + size // 2
+    """How much work one search of a text of `size` characters may cost, in units."""
+    return 600 + size // 3
+
+
+_CUE_WORK = 5
+"""Units for all that is looked at around one password cue."""
 
 
 class _Scan:
@@ -150,12 +154,17 @@ class _Scan:
 
     def _passwords(self) -> Iterator[Span]:
         low = self._low
-        for cue in _PASSWORD_CUES.present(low):
+        cues = _PASSWORD_CUES.present(low)
+        if not cues:
+            return
+        search = prose.PasswordSearch(self._text)
+        for cue in cues:
+            search.restart()
             at = low.find(cue)
             while at >= 0:
-                self._work.add(2)
+                self._work.add(_CUE_WORK)
                 behind = at + len(cue)
-                for start, end in prose.password_near(self._text, at, cue):
+                for start, end in search.near(at, cue):
                     behind = max(behind, end)
                     yield start, self._run_end(start, end), "credential"
                 at = low.find(cue, behind)
