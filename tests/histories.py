@@ -18,6 +18,7 @@ from turnfold.events.event import (
     SessionDeleted,
     SessionEvicted,
     SessionExpired,
+    SessionLost,
     SessionStarted,
     SessionStateDeleted,
     SessionStateRecorded,
@@ -226,6 +227,15 @@ class History:
         ]
         self.pending.clear()
         return self._frame(*events) if events else self.add(self._key())
+
+    def adopt(self, events: tuple[Event, ...]) -> None:
+        """Go on behind events that the store itself made: openings, bookkeeping, losses."""
+        for event in events:
+            if isinstance(event, SessionLost):
+                key = next(key for key, live in self.live.items() if live.start == event.session)
+                session = self.live.pop(key)
+                self.gone += [*session.turns.values(), session.summary_text]
+        self._frame(*events)
 
     # --- parts -------------------------------------------------------------------------------
 

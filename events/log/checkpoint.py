@@ -5,6 +5,7 @@
 Replaced by rename, so a reader finds the old one or the new one.
 """
 
+import contextlib
 import re
 from collections.abc import Iterator
 from struct import Struct
@@ -51,10 +52,8 @@ def save_checkpoint(disk: Disk, name_tag: bytes, position: int) -> None:
     """Keep a position durably. Raises DiskFull or StorageError; the old one stays then."""
     path = _path(name_tag)
     temporary = f"{path}.tmp"
-    try:
+    with contextlib.suppress(FileNotFoundError):  # the last one was renamed into place
         disk.unlink(temporary)
-    except FileNotFoundError:
-        pass  # the last one was renamed into place
     body = _BODY.pack(_MAGIC, position)
     file = disk.create(temporary)
     try:

@@ -54,12 +54,12 @@ def erase(disk: Disk, pending: Sequence[PendingErasure], pause: Pause) -> list[E
         return []
     plan = ErasurePlan[Span](pending)
     spans: dict[PendingErasure, set[Span]] = {item: set() for item in pending}
+    damaged: set[Span] = set()
     for base, following in _segments_between(disk, plan.first, plan.last):
-        found = _in_segment(disk, base, following, plan, pause)
-        for item, span in found:
-            spans[item].add(span)
+        for item, span in _in_segment(disk, base, following, plan, pause):
+            (damaged if item is None else spans[item]).add(span)
     by_segment: dict[int, set[Span]] = {}
-    for chosen in spans.values():
+    for chosen in (*spans.values(), damaged):
         for span in chosen:
             by_segment.setdefault(span.base, set()).add(span)
     for base, chosen in by_segment.items():
@@ -92,37 +92,46 @@ def _segments_between(disk: Disk, first: int, last: int) -> list[tuple[int, int 
 
 def _in_segment(
     disk: Disk, base: int, following: int | None, plan: ErasurePlan[Span], pause: Pause
-) -> Iterator[tuple[PendingErasure, Span]]:
+) -> Iterator[tuple[PendingErasure | None, Span]]:
+    """What is to be zeroed in a segment: None stands for damage that may hold any text."""
     try:
         file = disk.open(segment_path(base))
     except FileNotFoundError:
         return  # trimmed meanwhile
     try:
-        for count, frame in enumerate(_frames(file), 1):
-            if count % _FRAMES == 0:
-                pause()
-            header = frame.header
-            if header.first > plan.last or (following is not None and header.first >= following):
+        scan = FrameScan(file, content=False)
+        while True:
+            for count, frame in enumerate(scan, 1):
+                if count % _FRAMES == 0:
+                    pause()
+                if frame.header.first > plan.last:
+                    return
+                if frame.header.count and frame.header.last >= plan.first:
+                    yield from _in_frame(base, frame, plan)
+            damaged = _over_damage(file, scan, sealed=following is not None)
+            if damaged is None:
                 return
-            if header.count and header.last >= plan.first:
-                yield from _in_frame(base, frame, plan)
+            offset, end = damaged
+            yield None, Span(base, offset, end - offset)
     finally:
         file.close()
 
 
-def _frames(file: File) -> Iterator[ScannedFrame]:
-    """All whole frames of a segment, without content, also behind damage."""
-    scan = FrameScan(file, content=False)
-    while True:
-        yield from scan
-        for offset, header in find_headers(file, scan.offset + 1):
-            scan.skip_to(offset, header.first)
-            frame = next(scan, None)
-            if frame is not None:
-                yield frame
-                break
-        else:
-            return
+def _over_damage(file: File, scan: FrameScan, *, sealed: bool) -> tuple[int, int] | None:
+    """Offset and end of bytes that were durable and are no frames; `scan` goes on behind them.
+
+    None if there are none: bytes being written now look alike, but nothing proves them durable.
+    """
+    offset, size, wanted = scan.offset, file.status().size, scan.expected or 1
+    for found, header in find_headers(file, offset + 1):
+        scan.skip_to(found, header.first)
+        if next(scan, None) is not None:
+            if not sealed and header.synced_through < wanted:
+                return None
+            scan.skip_to(found, header.first)
+            return offset, found
+    scan.skip_to(size, wanted)
+    return (offset, size) if sealed and offset < size else None
 
 
 def _in_frame(
@@ -161,7 +170,7 @@ def _zero_spans(disk: Disk, path: str, spans: Sequence[Span], pause: Pause) -> N
         file.close()
 
 
-# --- generations -----------------------------------------------------------------------------------
+# --- generations -------------------------------------------------------------------------------
 
 
 def _in_generation(disk: Disk, name: str, plan: ErasurePlan[Span], pause: Pause) -> None:

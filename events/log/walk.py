@@ -18,8 +18,8 @@ from turnfold.events.log.scan import FrameScan, ScannedFrame, Stop, find_headers
 from turnfold.events.log.segment import SegmentHeader
 from turnfold.events.log.survey import UNKNOWN, Anchor, Break, Cut, Place, SegmentEntry, Survey
 
-Visit = Callable[[ScannedFrame, bytes], None]
-"""Gets each whole frame with events, in order, and the chain head behind it (b"" if unknown)."""
+Visit = Callable[[Place, ScannedFrame, bytes], None]
+"""Gets each whole frame with events in order, where it lies, and the head behind it."""
 
 
 class Walk:
@@ -181,10 +181,9 @@ class Walk:
             found.head = self._anchor.head
         found.position = header.last
         size = header.frame_bytes
-        found.undurable.append(
-            Place(entry.base, frame.offset, size, header.first, header.last, before)
-        )
-        self._visit(frame, found.head)
+        place = Place(entry.base, frame.offset, size, header.first, header.last, before)
+        found.undurable.append(place)
+        self._visit(place, frame, found.head)
 
     # --- damage and evidence -----------------------------------------------------------------
 

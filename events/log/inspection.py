@@ -1,0 +1,186 @@
+"""Looking at a store's files without touching them: what recovery starts from, and doctor too."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from turnfold.events.commands import Instant
+from turnfold.events.log.chain import genesis
+from turnfold.events.log.checkpoint import all_checkpoints
+from turnfold.events.log.disk import Disk
+from turnfold.events.log.generation_file import (
+    LoadedGeneration,
+    Rejected,
+    list_generations,
+    load_generation,
+    restore_generation,
+)
+from turnfold.events.log.opening import OpeningReport
+from turnfold.events.log.quarantine import DIGEST_BYTES, Finding
+from turnfold.events.log.survey import Anchor, SegmentEntry, Survey, list_entries, store_id_of
+from turnfold.events.log.tail_fold import OtherChain, TailFold
+from turnfold.events.log.verdict import Verdict
+from turnfold.events.log.walk import Walk
+from turnfold.events.reasons import Reason
+from turnfold.events.sealed import Unreadable, sealed_length
+from turnfold.events.state import StoreState
+
+
+@attrs.frozen(eq=False, repr=False)
+class Inspection:
+    """What lies in a store: its segments, the generation that the state is from, the state.
+
+    `named` is the highest position that a generation or a checkpoint names.
+    """
+
+    entries: list[SegmentEntry]
+    store_id: bytes | None
+    fold: TailFold
+    anchor: Anchor
+    survey: Survey
+    generation: LoadedGeneration | None
+    rejected: list[Rejected]
+    named: int
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is nothing of a store yet."""
+        return not self.entries and self.generation is None and not self.rejected
+
+    @property
+    def last(self) -> Instant | None:
+        """The newest time that anything in the log tells, with its age; None if nothing does."""
+        state, mark = self.fold.state, self.survey.watermark
+        if not state.position and mark is None:
+            return None
+        if mark is None or state.age > mark.age:
+            return Instant(state.at, state.age)
+        return mark
+
+
+def inspect(disk: Disk) -> Inspection:
+    """Find the newest generation that holds, and fold the log behind it.
+
+    Raises UnsupportedFormat if a newer Turnfold wrote the log, and StorageError.
+    """
+    entries = list_entries(disk)
+    store_id = store_id_of(entries)
+    rejected: list[Rejected] = []
+    named = max(all_checkpoints(disk), default=0)
+    for name in list_generations(disk):
+        loaded = load_generation(disk, name, store_id)
+        if isinstance(loaded, Rejected):
+            rejected.append(loaded)
+            continue
+        named = max(named, loaded.header.position)
+        state = restore_generation(disk, loaded)
+        if isinstance(state, Rejected):
+            rejected.append(state)
+            continue
+        store_id = store_id or loaded.header.store_id
+        anchor = Anchor(loaded.header.position, loaded.header.head)
+        try:
+            fold, survey = _walk(disk, entries, store_id, state, anchor)
+        except OtherChain:
+            message = "its chain head is not the log's: it is of another history"
+            rejected.append(Rejected(name, Reason.QUARANTINED_INVALID, message))
+            continue
+        return Inspection(entries, store_id, fold, anchor, survey, loaded, rejected, named)
+    anchor = Anchor(0, genesis(store_id) if store_id else b"")
+    fold, survey = _walk(disk, entries, store_id or b"", StoreState(), anchor)
+    return Inspection(entries, store_id, fold, anchor, survey, None, rejected, named)
+
+
+def _walk(
+    disk: Disk,
+    entries: list[SegmentEntry],
+    store_id: bytes,
+    state: StoreState,
+    anchor: Anchor,
+) -> tuple[TailFold, Survey]:
+    fold = TailFold(state, anchor)
+    walk = Walk(
+        disk,
+        entries,
+        store_id,
+        anchor=anchor,
+        visit=fold.visit,
+        declare=fold.declare,
+    )
+    survey = walk.run()
+    survey.epoch = max(survey.epoch, state.opening.epoch)
+    return fold, survey
+
+
+def drop_caches(disk: Disk, entries: list[SegmentEntry]) -> None:
+    """Have the newest segment read from the device: the cache may show what never got there."""
+    for entry in entries[-1:]:
+        if entry.header is not None:
+            file = disk.open(entry.path)
+            try:
+                file.drop_cache()
+            finally:
+                file.close()
+
+
+def report_on(found: Inspection, verdict: Verdict) -> OpeningReport:
+    """What is to be said, before anything is set aside."""
+    report = OpeningReport(
+        verdict.reason,
+        lost_first=verdict.lost_first,
+        lost_last=verdict.lost_last,
+        sessions_lost=verdict.sessions_lost,
+        highest_seen=max(found.survey.highest_seen, found.survey.position),
+        findings=tuple(unreadable_payloads(found.fold.state)),
+    )
+    return _with_missing_start(report, found, verdict)
+
+
+def _with_missing_start(
+    report: OpeningReport, found: Inspection, verdict: Verdict
+) -> OpeningReport:
+    """Say so if segments are missing from the log's start that no trimming took."""
+    state = found.fold.state
+    entry = next((entry for entry in found.entries if entry.header is not None), None)
+    if entry is None:
+        begins, head = verdict.position + 1, verdict.head
+        if verdict.gap is not None:
+            begins = verdict.gap.first
+    else:
+        assert entry.header is not None
+        begins, head = entry.begins, entry.header.previous_head
+    if begins <= state.first_kept or verdict.reason is Reason.OPENED_NEW:
+        return report
+    first = min(report.lost_first or state.first_kept, state.first_kept)
+    return attrs.evolve(
+        report,
+        reason=Reason.OPENED_DAMAGED,
+        lost_first=first,
+        lost_last=max(report.lost_last, begins - 1),
+        first_kept=begins,
+        head_before=head,
+    )
+
+
+def unreadable_payloads(state: StoreState) -> Iterator[Finding]:
+    """One finding for all texts of live sessions that are neither erased nor what was written."""
+    parts = [
+        (position, sealed)
+        for session in state.sessions()
+        for position, sealed in (
+            (session.start, session.started.sealed),
+            *((turn.position, turn.sealed) for turn in session.turns),
+            *([(session.summary.position, session.summary.sealed)] if session.summary else []),
+        )
+        if type(sealed) is Unreadable
+    ]
+    if parts:
+        yield Finding(
+            Reason.QUARANTINED_CORRUPT,
+            "payload",
+            min(position for position, _sealed in parts),
+            sum(sealed_length(sealed) for _position, sealed in parts),
+            bytes(DIGEST_BYTES),
+            kept=False,
+            message=f"{len(parts)} texts are damaged",
+        )

@@ -1,0 +1,106 @@
+"""The store's directory: what belongs there, its modes, its key, and whether it is a store at all.
+
+Below `storage_path/conversations`: LOCK, pseudonym.key, log/, generations/, quarantine/,
+checkpoints/, control.sock, reserve. Other files are left alone.
+"""
+
+from typing import Final
+
+from turnfold.events.errors import StorageError, StorePathError
+from turnfold.events.log.checkpoint import CHECKPOINT_DIRECTORY
+from turnfold.events.log.disk import DIRECTORY_MODE, FILE_MODE, Disk, read_whole
+from turnfold.events.log.generation_file import GENERATION_DIRECTORY
+from turnfold.events.log.generations import discard
+from turnfold.events.log.quarantine import QUARANTINE_DIRECTORY
+from turnfold.events.log.reserve import RESERVE_PATH
+from turnfold.events.log.segment import LOG_DIRECTORY
+from turnfold.events.log.survey import list_entries
+
+KEY_PATH: Final = "pseudonym.key"
+SECRET_BYTES: Final = 32
+DIRECTORIES: Final = (
+    CHECKPOINT_DIRECTORY,
+    GENERATION_DIRECTORY,
+    LOG_DIRECTORY,
+    QUARANTINE_DIRECTORY,
+)
+_FILES: Final = ("LOCK", KEY_PATH, RESERVE_PATH)
+_TEMPORARY: Final = ".tmp"
+
+
+def check_directory(disk: Disk) -> None:
+    """Refuse a directory that is no store, or a store of a newer format. Touches nothing.
+
+    An empty directory may become a store. Raises StorePathError, UnsupportedFormat.
+    """
+    names = disk.list("")
+    ours = {*DIRECTORIES, *_FILES}
+    if names and not ours & set(names):
+        raise StorePathError(
+            f"{disk.name} holds other files and no store; choose an empty directory"
+        )
+    list_entries(disk)
+
+
+def read_key(disk: Disk) -> bytes | None:
+    """The pseudonym key, or None if it is missing or has the wrong size."""
+    try:
+        key = read_whole(disk, KEY_PATH, SECRET_BYTES)
+    except (FileNotFoundError, StorageError):
+        return None
+    return key if len(key) == SECRET_BYTES else None
+
+
+def write_key(disk: Disk, secret: bytes) -> None:
+    """Keep a new store's key durably. Raises DiskFull, StorageError."""
+    temporary = f"{KEY_PATH}{_TEMPORARY}"
+    discard(disk, temporary)
+    file = disk.create(temporary)
+    try:
+        file.write(0, secret)
+        file.sync()
+    finally:
+        file.close()
+    disk.rename(temporary, KEY_PATH)
+    disk.sync_directory("")
+
+
+def make_directories(disk: Disk) -> None:
+    """Make what is missing, durably. Raises DiskFull, StorageError."""
+    for directory in DIRECTORIES:
+        disk.make_directory(directory)
+    disk.sync_directory("")
+
+
+def remove_temporary(disk: Disk) -> None:
+    """Zero and remove what an interrupted generation or checkpoint left."""
+    for directory in ("", CHECKPOINT_DIRECTORY, GENERATION_DIRECTORY):
+        for name in _names(disk, directory):
+            if name.endswith(_TEMPORARY):
+                discard(disk, f"{directory}/{name}" if directory else name)
+
+
+def tighten(disk: Disk) -> int:
+    """Take from group and others what they may do with our files; how many that were.
+
+    Raises StorageError if a mode can't be changed: somebody else owns it.
+    """
+    paths = ["", *(name for name in (*_FILES, *DIRECTORIES) if name in _names(disk, ""))]
+    paths += [f"{inner}/{name}" for inner in DIRECTORIES for name in _names(disk, inner)]
+    tightened = 0
+    for path in paths:
+        try:
+            status = disk.status(path)
+        except (FileNotFoundError, StorageError):  # a link is nothing to tighten
+            continue
+        if status.mode & 0o077:
+            disk.set_mode(path, DIRECTORY_MODE if status.is_directory else FILE_MODE)
+            tightened += 1
+    return tightened
+
+
+def _names(disk: Disk, directory: str) -> list[str]:
+    try:
+        return disk.list(directory)
+    except (FileNotFoundError, StorageError):
+        return []
