@@ -276,7 +276,7 @@ class Feed:
                 if begin:
                     self._stopping.wait(QUIET_REST_S)
                 self._take(events[begin : begin + SLICE_EVENTS])
-            self._tail.durable = max(self._tail.durable, durable)
+            self._tail.durable = durable
         for subscription in self._subscriptions:
             subscription.wake()
 

@@ -48,6 +48,18 @@ def test_catching_up_beside_a_writer_misses_and_repeats_nothing(waiting: int, st
     assert seen == list(range(start + 1, 101))
 
 
+@pytest.mark.parametrize("start", [1, 599, 600, 999])
+def test_start_within_a_long_frame_begins_there(start: int) -> None:
+    """One command's frame may hold more events than a batch does."""
+    seen: list[int] = []
+    with running(waiting=1) as rig:
+        rig.turns(1_000, frame=1_000)
+        subscription = rig.feed.subscribe(lambda: Recorder(seen), after=start)
+        assert reached(subscription, rig)
+
+    assert seen == list(range(start + 1, 1_001))
+
+
 def test_burst_of_any_length_is_told_without_dropping_anybody() -> None:
     """A burst far longer than the tail: the subscriber is served from the log and comes back."""
     seen: list[int] = []

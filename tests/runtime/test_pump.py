@@ -275,6 +275,24 @@ def test_positions_that_are_not_durable_are_not_told() -> None:
     assert action == Deliver(Notices(1, 2, (told(1), told(2))))
 
 
+def test_tail_beyond_what_is_durable_is_told_in_part() -> None:
+    pump = Pump(0)
+    pump.step(Look(1, 3, 2))
+
+    assert pump.step(Taken((told(1), told(2), told(3)))) == Deliver(
+        Notices(1, 2, (told(1), told(2)))
+    )
+
+
+def test_positions_that_were_handled_are_not_told_again() -> None:
+    pump = Pump(2)
+    old: list[Item] = [told(1), told(2), Gap(1, 2, Reason.OPENED_DAMAGED)]
+
+    action = stepped(pump, [*old, told(3)], first=9, durable=8)
+
+    assert action == Deliver(Notices(3, 3, (told(3),)))
+
+
 def test_log_that_does_not_show_yet_what_is_durable_is_asked_again_later() -> None:
     assert stepped(Pump(0), [], first=9, durable=8) == Pause()
 
@@ -284,6 +302,7 @@ def test_tail_that_moved_on_since_the_look_is_not_used() -> None:
     assert isinstance(pump.step(Look(1, 8, 8)), TakeTail)
 
     assert pump.step(Taken(())) == Again()
+    assert pump.step(Taken((told(2), told(3)))) == Again()
     assert isinstance(pump.step(Look(3, 8, 8)), ReadLog)
 
 
