@@ -11,6 +11,8 @@ import attrs
 from turnfold.events.errors import InvalidTurn
 from turnfold.events.keys import ConversationKey, SessionId
 from turnfold.events.limits import ADD_TURNS_MAX
+from turnfold.events.session_state.policy import OperatorApproval
+from turnfold.events.session_state.record import SessionStateRecord
 from turnfold.events.turns import TURN_TYPES, Turn, check_id
 
 
@@ -104,4 +106,26 @@ class Conform:
     """Compact and evict until lowered limits hold, at most SWEEP_EVENTS_MAX events in a frame."""
 
 
-Command = AddTurns | ExpireSession | DeleteKey | Sweep | Conform
+@attrs.frozen
+class RecordState:
+    """Store a session-state record that the session-state store has decided may be written.
+
+    `tag` and `scope_tag` are the record's and its scope's (session_state.tags). `seen_ns` is the
+    latest wall time (UTC ns) that the store had seen when it decided.
+    """
+
+    record: SessionStateRecord
+    tag: bytes = attrs.field(repr=False)
+    scope_tag: bytes = attrs.field(repr=False)
+    approval: OperatorApproval
+    seen_ns: int
+
+
+@attrs.frozen
+class DeleteState:
+    """Delete the session-state record under a tag; nothing if there is none."""
+
+    tag: bytes = attrs.field(repr=False)
+
+
+Command = AddTurns | ExpireSession | DeleteKey | Sweep | Conform | RecordState | DeleteState

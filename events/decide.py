@@ -10,7 +10,6 @@ are evicted *before* the turn is added, so limits hold after every event.
 
 from collections.abc import Callable
 from functools import singledispatch
-from hashlib import blake2b
 from typing import Any
 
 import attrs
@@ -22,9 +21,11 @@ from turnfold.events.commands import (
     Command,
     Conform,
     DeleteKey,
+    DeleteState,
     Entropy,
     ExpireSession,
     Instant,
+    RecordState,
     Sweep,
 )
 from turnfold.events.compaction import conform
@@ -34,9 +35,21 @@ from turnfold.events.limits import SWEEP_EVENTS_MAX
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
 from turnfold.events.session import KeyTag, Session
+from turnfold.events.session_state.reports import (
+    SessionStateDeleteReport,
+    SessionStateWriteReport,
+)
 from turnfold.events.state import StoreState
+from turnfold.events.state_deciding import delete_state, forget_source, record_state
 
-Answer = tuple[Receipt, ...] | ExpiryReceipt | DeletionReceipt | int
+Answer = (
+    tuple[Receipt, ...]
+    | ExpiryReceipt
+    | DeletionReceipt
+    | SessionStateWriteReport
+    | SessionStateDeleteReport
+    | int
+)
 Names = Callable[[ConversationKey], KeyTag]
 """What a key is called inside the state: its keyed pseudonym and channel code."""
 
@@ -46,8 +59,9 @@ class Decision:
     """One command's events (one frame; may be none) and the answer once they are durable.
 
     Answers: AddTurns -> a Receipt per turn; ExpireSession -> ExpiryReceipt; DeleteKey ->
-    DeletionReceipt (without what was erased; that is known after the erasure); Sweep and
-    Conform -> the number of events.
+    DeletionReceipt (without what was erased; that is known after the erasure); RecordState and
+    DeleteState -> a report, which says if it was not done; Sweep and Conform -> the number of
+    events.
     """
 
     events: tuple[e.Event, ...]
@@ -97,34 +111,39 @@ def _delete(
     tag = names(command.key)
     session = state.session(tag)
     ended = state.ended.get(tag)
-    sources = [r for r in state.records.values() if r.source == source_tag(tag)]
     draft = Draft(state, now)
     receipt = DeletionReceipt(
         avatar=command.key.avatar,
         channel=command.key.channel,
         position=state.position,
-        session_states=len(sources),
         pseudonym=tag[0].hex(),
     )
     known = session is not None or (ended is not None and ended.reason != Reason.DELETED_OPERATOR)
     if known or any(pending.tag == tag for pending in state.pending.values()):
         draft.delete(session, tag, command.key.channel)
         receipt = attrs.evolve(receipt, position=draft.events[-1].position)
-    for record in sources:
-        draft.add(
-            e.SessionStateDeleted(
-                **draft.common(Reason.STATE_SOURCE_DELETED),
-                record=record.record,
-                recorded=record.position,
-            )
-        )
+    receipt = attrs.evolve(receipt, session_states=forget_source(draft, tag))
     return Decision(tuple(draft.events), receipt)
 
 
-def source_tag(tag: KeyTag) -> bytes:
-    """How a session-state record names the conversation that it was derived from: 16 bytes."""
-    named = tag[0] + bytes([tag[1]])
-    return blake2b(named, digest_size=len(tag[0]), person=b"tf-state-source").digest()
+@_decide.register
+def _record_state(
+    command: RecordState, state: StoreState, now: Instant, entropy: Entropy, names: Names
+) -> Decision:
+    source = command.record.source
+    draft = Draft(state, now)
+    report = record_state(draft, command, None if source is None else names(source), entropy)
+    return Decision(tuple(draft.events), report)
+
+
+@_decide.register
+def _delete_state(
+    command: DeleteState, state: StoreState, now: Instant, entropy: Entropy, names: Names
+) -> Decision:
+    del entropy, names
+    draft = Draft(state, now)
+    report = delete_state(draft, command)
+    return Decision(tuple(draft.events), report)
 
 
 @_decide.register

@@ -42,7 +42,7 @@ BOUNDS: Final[dict[str, tuple[int, int, int]]] = {
     "quarantine_bytes": (0, 64 * MIB, GIB),
     "commands_in_flight": (1, 4096, 65_536),
     "notices_waiting": (1, 1024, 65_536),
-    "state_records": (0, 4096, 65_536),
+    "state_records": (0, 4096, 32_768),  # one frame can delete all
     "state_bytes": (0, 16 * MIB, GIB),  # default: less if generation_bytes is small
 }
 

@@ -38,6 +38,7 @@ class Blocker(StrEnum):
     NO_GENE_ANCHOR = "state.invalid.no_gene_anchor"
     PREVIEW_NOT_ALLOWED = "state.invalid.preview_not_allowed"
     SOURCE_UNKNOWN = "state.invalid.source_unknown"
+    SOURCE_GONE = "state.invalid.source_gone"
     ID_LIKE_CREDENTIAL = "state.invalid.id_like_credential"
     BAD_ID = "state.invalid.id"
     BAD_DIGEST = "state.invalid.digest"

@@ -8,15 +8,17 @@ from typing import Final
 import attrs
 
 from turnfold.events.redaction import is_clean
+from turnfold.events.sealed import NONCE_BYTES
 from turnfold.events.session_state.anchor import SLOT_KINDS
 from turnfold.events.session_state.blockers import Blocker
 from turnfold.events.session_state.checks import Problems, count_problem, flag_problem, hidden
+from turnfold.events.session_state.codec import stored_form
 from turnfold.events.session_state.gate import scope_blockers
 from turnfold.events.session_state.record import SessionStateRecord
 from turnfold.events.session_state.scope import TenantScope, id_problem
 
 TIME_NS_MAX: Final = (1 << 63) - 1
-# What a stored record costs beside its encoding: tags, digest, nonce, commitment.
+# What a stored record costs beside its sealed bytes: tags, times, commitment, its event.
 RECORD_OVERHEAD_BYTES: Final = 512
 # A hash behind a separator ("memory:9f86…") is an ordinary id, unless a word in it says otherwise.
 _HASH = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{32,128}(?![0-9A-Za-z])")
@@ -169,8 +171,8 @@ def room_blockers(record: SessionStateRecord, room: Room) -> tuple[Blocker, ...]
 
 
 def stored_bytes(record: SessionStateRecord) -> int:
-    """What a record counts against `state_bytes`: its encoding and a fixed overhead."""
-    return len(record.encoded) + RECORD_OVERHEAD_BYTES
+    """What a record counts against `state_bytes`: its sealed bytes and a fixed overhead."""
+    return NONCE_BYTES + len(stored_form(record)) + RECORD_OVERHEAD_BYTES
 
 
 def _ids(record: SessionStateRecord) -> Iterator[str]:

@@ -19,7 +19,7 @@ from turnfold.events.session_state.anchor import (
     slot_problems,
 )
 from turnfold.events.session_state.blockers import Blocker
-from turnfold.events.session_state.checks import Problems, hidden
+from turnfold.events.session_state.checks import Problems, count_problem, hidden
 from turnfold.events.session_state.conversation import (
     ConversationTurn,
     derived_from,
@@ -43,6 +43,7 @@ FORMAT: Final = "turnfold.session_state"
 SCHEMA: Final = 1
 TURNS_MAX: Final = 4096  # a live session keeps no more turns verbatim
 SOURCE_TRACES_MAX: Final = 256
+POSITION_MAX: Final = (1 << 64) - 1
 RECORD_BYTES_MAX: Final = 1024 * 1024  # encoded; TURNS_MAX digests of a conversation fit
 
 FLAGS: Final = (
@@ -60,7 +61,8 @@ class SessionStateRecord:
 
     `encoded` is its one encoding (see codec) and `state_digest` the plain digest of that.
     `derived_from` is the keyed digest of the conversation it was built from. `source` is that
-    conversation's key: known to whoever built the record, and not part of what is stored.
+    conversation's key and `source_position` the newest position that the record was built from or
+    read at: known to whoever built or read it, and not part of what is stored.
     Raises InvalidStateRecord naming everything that is wrong.
     """
 
@@ -81,6 +83,7 @@ class SessionStateRecord:
     source_trace_ids: tuple[str, ...] = ()
     derived_from: str | None = None
     source: ConversationKey | None = attrs.field(default=None, eq=False)
+    source_position: int | None = attrs.field(default=None, eq=False)
     encoded: bytes = attrs.field(init=False, eq=False)
     state_digest: str = attrs.field(init=False, eq=False)
 
@@ -161,6 +164,7 @@ class SessionStateRecord:
         Without a `state_id` each conversation has one of its own, so that a later record replaces
         the earlier one. No preview is filled. Raises InvalidStateRecord.
         """
+        turns = tuple(events)
         return cls(
             state_id=state_id_of(key, digest_key) if state_id is None else state_id,
             scope=scope,
@@ -169,10 +173,11 @@ class SessionStateRecord:
             gene_anchors=_listed(gene_anchors),
             retrieval_evidence=_listed(retrieval_evidence),
             routing_evidence=_listed(routing_evidence),
-            turns=turn_digests(events, scope=scope, key=digest_key),
+            turns=turn_digests(turns, scope=scope, key=digest_key),
             source_trace_ids=_listed(source_trace_ids),
             derived_from=derived_from(key, digest_key),
             source=key,
+            source_position=max((turn.position for turn in turns), default=0),
         )
 
     def with_source(self, key: ConversationKey, keys: DigestKeyring) -> "SessionStateRecord":
@@ -202,6 +207,8 @@ def _check_heads(record: SessionStateRecord, problems: Problems) -> None:
     if record.source is not None:
         source_fits = type(record.source) is ConversationKey and record.derived_from is not None
         problems.add("source", None if source_fits else Blocker.BAD_TYPE)
+    if record.source_position is not None:
+        problems.add("source_position", count_problem(record.source_position, 0, POSITION_MAX))
 
 
 def _check_lists(record: SessionStateRecord, problems: Problems) -> None:
