@@ -1,25 +1,33 @@
 """The composition root: picks log and archive, clock and entropy, and starts a store with them."""
 
+import contextlib
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from turnfold.actors.bookkeeping import opening
 from turnfold.actors.clock import AgeClock, Clock, SystemClock
 from turnfold.actors.config import Config
+from turnfold.actors.control import CONVERSATIONS
 from turnfold.actors.feed import Feed
 from turnfold.actors.ledger import Ledger
 from turnfold.actors.names import KeyNames
-from turnfold.actors.opening import opening_events
 from turnfold.actors.published import Published
 from turnfold.actors.reads import Reads
+from turnfold.actors.recheck import Recheck
 from turnfold.actors.supervisor import Parts, Supervisor
 from turnfold.events.codec import decode_events
 from turnfold.events.commands import Entropy, Instant
+from turnfold.events.errors import TurnfoldError
 from turnfold.events.event import Event, Gap
 from turnfold.events.keys import boundary_key
 from turnfold.events.log.backend import Archive, Log
+from turnfold.events.log.opening import OpeningReport
 from turnfold.events.notice import whereabouts
 from turnfold.events.reasons import Reason
+from turnfold.events.redaction import RULESET_VERSION
 from turnfold.events.state import StoreState
 
 EntropySource = Callable[[int], bytes]
@@ -27,13 +35,15 @@ EntropySource = Callable[[int], bytes]
 
 STORE_ID_BYTES: Final = 16
 SECRET_BYTES: Final = 32
+LOCK_POLL_S: Final = 0.05  # while another process owns the store
 
 
 def start_store(
     config: Config, *, clock: Clock | None = None, entropy: EntropySource | None = None
 ) -> Supervisor:
     """Open what `config` names and start its threads. Raises StorageError and its kin."""
-    supervisor = Supervisor(_memory_parts(config, clock or SystemClock(), entropy or os.urandom))
+    make = _file_parts if config.persistence_enabled else _memory_parts
+    supervisor = Supervisor(make(config, clock or SystemClock(), entropy or os.urandom))
     supervisor.start()
     return supervisor
 
@@ -50,9 +60,55 @@ def _memory_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts
         archive=MemoryArchive(log),
         state=StoreState(),
         last=None,
-        reason=Reason.OPENED_NEW,
+        report=OpeningReport(Reason.OPENED_NEW),
         files=log.close,
     )
+
+
+def _file_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts:
+    from turnfold.events.log.ownership import StoreLock
+    from turnfold.events.log.posix_disk import PosixDisk
+    from turnfold.events.log.recovery import open_store
+
+    assert config.storage_path is not None, "Config checks that"
+    with contextlib.ExitStack() as undo:
+        disk = PosixDisk(config.storage_path / CONVERSATIONS, create=True)
+        undo.callback(disk.close)
+        again = _until(time.monotonic() + config.open_timeout_s)
+        recovered = open_store(
+            disk,
+            lambda: StoreLock.acquire(disk, again=again),
+            limits=config.limits,
+            on_damage=config.on_damage,
+            entropy=entropy,
+        )
+        undo.callback(recovered.log.close)  # gives up the ownership, before the disk is closed
+        return assemble(
+            config,
+            clock,
+            entropy,
+            log=recovered.log,
+            archive=recovered.archive,
+            state=recovered.state,
+            last=recovered.last,
+            report=recovered.report,
+            files=undo.pop_all().close,
+            read_only=recovered.read_only,
+        )
+
+
+def _until(deadline: float) -> Callable[[], bool]:
+    """Waits a little for somebody else's lock; False once the time is over."""
+    pause = threading.Event()
+
+    def again() -> bool:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        pause.wait(min(LOCK_POLL_S, left))
+        return True
+
+    return again
 
 
 def assemble(
@@ -64,18 +120,20 @@ def assemble(
     archive: Archive,
     state: StoreState,
     last: Instant | None,
-    reason: Reason,
+    report: OpeningReport,
     files: Callable[[], None],
+    read_only: TurnfoldError | None = None,
 ) -> Parts:
     """A store around a log and an archive whose events are folded into `state`.
 
-    `last` is the newest instant in the log, None if the store is new; `reason` says how it was
-    opened; `files` closes what was opened with it.
+    `last` is the newest instant in the log, None if the store is new; `report` says how
+    it was found; `files` closes what was opened with it.
     """
     names = KeyNames(log.secret)
     ages = AgeClock(clock, last)
     published = Published(state)
     where = whereabouts(state)
+    same_rules = state.opening.ruleset == RULESET_VERSION
     return Parts(
         config=config,
         log=log,
@@ -83,7 +141,8 @@ def assemble(
         ledger=Ledger(log, state, names, Entropy(entropy), published),
         published=published,
         clock=ages,
-        reads=Reads(published, ages, names, boundary_key(log.secret)),
+        reads=lambda recheck: Reads(published, ages, names, recheck, boundary_key(log.secret)),
+        recheck=lambda tell: Recheck(state, same_rules=same_rules, entropy=entropy, tell=tell),
         feed=lambda parked: Feed(
             read=event_reader(log),
             head=lambda: log.durable,
@@ -93,13 +152,16 @@ def assemble(
             checkpoints=archive,
             parked=parked,
         ),
-        opening=opening_events(
+        opening=None
+        if read_only is not None
+        else opening(
+            report,
+            state,
             epoch=log.epoch,
             limits=config.limits,
             recorded_clock=clock.recorded,
-            reason=reason,
         ),
-        read_only=None,
+        read_only=read_only,
         files=files,
     )
 

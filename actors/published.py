@@ -33,6 +33,12 @@ class Published:
         session = self._sessions.get(tag)
         return session, self._ended.get(tag)
 
+    def session_at(self, start: int) -> Session | None:
+        """The live session that started at this position."""
+        tag = self._where.get(start)
+        session = None if tag is None else self._sessions.get(tag)
+        return session if session is not None and session.start == start else None
+
     def sessions(self) -> list[Session]:
         """All live sessions, overdue ones included, in no particular order."""
         while True:

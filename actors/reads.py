@@ -10,6 +10,7 @@ from turnfold.actors.clock import AgeClock
 from turnfold.actors.door import check_key
 from turnfold.actors.messages import METADATA_PAGE
 from turnfold.actors.published import Published
+from turnfold.actors.recheck import Recheck
 from turnfold.events.context import Context, project
 from turnfold.events.decide import Names
 from turnfold.events.keys import ConversationKey
@@ -21,11 +22,17 @@ from turnfold.events.session import EndedSession, Session
 class Reads:
     """`boundary_key` makes the delimiters of untrusted blocks unforgeable. Any thread."""
 
-    __slots__ = ("_boundary_key", "_clock", "_names", "_published")
+    __slots__ = ("_boundary_key", "_clock", "_names", "_published", "_recheck")
 
     def __init__(
-        self, published: Published, clock: AgeClock, names: Names, boundary_key: bytes
+        self,
+        published: Published,
+        clock: AgeClock,
+        names: Names,
+        recheck: Recheck,
+        boundary_key: bytes,
     ) -> None:
+        self._recheck = recheck
         self._published = published
         self._clock = clock
         self._names = names
@@ -42,12 +49,15 @@ class Reads:
         """What a language model would see of this key, and of no other.
 
         A budget in bytes, or in tokens as `count_tokens` counts them, drops whole exchanges,
-        oldest first. Raises InvalidKey, InvalidInput.
+        oldest first. Raises InvalidKey, InvalidInput, and CorruptData if a recovered summary is
+        malformed.
         """
         check_key(key)
         session, ended = self._published.find(self._names(key))
         if session is not None and session.is_overdue(self._clock.age()):
             ended, session = _expired(session), None
+        if session is not None and self._recheck.is_due(session):
+            session = self._recheck.checked(session)
         return project(
             session,
             ended if session is None else None,

@@ -129,25 +129,25 @@ class StoreActor(UnregisteredActor):
     def _run_batch(self, submit: Submit) -> None:
         batch, inbox, clock = self.batch, self.actor_inbox, self._clock
         now = clock.now() if submit.at is None else clock.advance_to(submit.at)
-        held = None
+        held: list[Any] = []
         batch.take(submit, now)
         while not (inbox.empty() or batch.is_full):
             envelope = inbox.get()
             submit = envelope.message
             if submit.__class__ is not Submit:
-                held = envelope
-                break
+                held.append(envelope)
+                continue
             if submit.at is not None:
                 now = clock.advance_to(submit.at)
             batch.take(submit, now)
         if self._ledger.frames and self._ledger.has_overdue(now.age):
             self._ledger.decide(Sweep(), now)
         self._commit(now)
-        if held is not None:
-            if isinstance(held.message, Tick | JobDone | Record):
-                self.on_receive(held.message)
+        for envelope in held:
+            if isinstance(envelope.message, Tick | JobDone | Record):
+                self.on_receive(envelope.message)
             else:  # pykka's own, or a foreign one with a future to answer: its loop does that
-                inbox.put(held)
+                inbox.put(envelope)
 
     def _commit(self, now: Instant) -> bool:
         """Whether the batch was written. Raises OutcomeUnknown."""
@@ -245,8 +245,11 @@ class StoreActor(UnregisteredActor):
     def _record_from(self, message: Record) -> None:
         if self.batch.refusal is not None:
             return
+        events = message.build(self._ledger.state.position + 1, self._clock.now())
+        if not events:
+            return
         try:
-            self._record(message.build(self._ledger.state.position + 1, self._clock.now()))
+            self._record(events)
         except NotWritten:  # whoever told it tells it again, or it is seen again at open
             self.batch.counts.not_written += 1
 

@@ -16,17 +16,18 @@ import attrs
 import pykka
 
 from turnfold.actors.admission import Admission
+from turnfold.actors.bookkeeping import Build, parked
 from turnfold.actors.clock import AgeClock
 from turnfold.actors.config import Config
 from turnfold.actors.control import ControlServer
 from turnfold.actors.door import Door
 from turnfold.actors.feed import Feed
-from turnfold.actors.generation_writer import GenerationWriter
+from turnfold.actors.generation_writer import GenerationWriter, Job
 from turnfold.actors.ledger import Ledger
 from turnfold.actors.messages import Open, Record, Shut, Tick
-from turnfold.actors.opening import Build, parked_event
 from turnfold.actors.published import Published
 from turnfold.actors.reads import Reads
+from turnfold.actors.recheck import Recheck
 from turnfold.actors.reply import BlockingSlot
 from turnfold.actors.stats import Stats
 from turnfold.actors.store_actor import StoreActor, Wiring
@@ -41,13 +42,15 @@ STRAGGLERS_S: Final = 5.0  # for senders that were admitted and have not told th
 
 
 Parked = Callable[[bytes, int], None]
+Tell = Callable[[object], None]
 
 
 @attrs.frozen(eq=False)
 class Parts:
     """What a store is made of before its threads run; the composition root picks them.
 
-    `feed` makes the feed, given whom to tell of a parked subscriber.
+    `feed` makes the feed, given whom to tell of a parked subscriber; `recheck` and `reads` are made
+    alike.
     `opening` builds the events of this opening; None if the store is read-only, for the reason in
     `read_only`. `files` closes what recovery opened, the owner's lock last.
     """
@@ -58,7 +61,8 @@ class Parts:
     ledger: Ledger
     published: Published
     clock: AgeClock
-    reads: Reads
+    reads: Callable[[Recheck], Reads]
+    recheck: Callable[[Tell], Recheck]
     feed: Callable[[Parked], Feed]
     opening: Build | None
     read_only: TurnfoldError | None
@@ -71,24 +75,25 @@ class Supervisor:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._log = parts.log
-        self.reads = parts.reads
+        self._recheck = parts.recheck(self._tell)
+        self.reads = parts.reads(self._recheck)
         self.feed = parts.feed(self.parked)
         self._admission = Admission(parts.config.limits.commands_in_flight)
         self._writer = GenerationWriter(parts.archive, self._tell)
         self._ticker = Ticker(self._tick)
+        self._closing = threading.Lock()
+        self._closed = False
         self._actor = StoreActor(parts.ledger, self._wiring())
         self.door = Door(parts.config, self._admission, self._actor.actor_ref)
         self._actor.batch.door = self.door
         self._control: ControlServer | None = None
-        self._closing = threading.Lock()
-        self._closed = False
 
     def _wiring(self) -> Wiring:
         config = self._parts.config
         return Wiring(
             clock=self._parts.clock,
             admission=self._admission,
-            order=self._writer.actor_ref.tell,
+            order=self._order,
             publish=self.feed.publish,
             arm=self._ticker.arm,
             sync_each_batch=config.durability == "commit",
@@ -114,23 +119,39 @@ class Supervisor:
                 self._actor.actor_ref.tell(Open(self._parts.opening, slot))
                 slot.wait(None)
             self._ticker.start()
+            self._recheck_next()
             self._control = self._start_control()
             undo.pop_all()
 
     def _start_control(self) -> ControlServer | None:
         config = self._parts.config
-        if (
-            not (config.persistence_enabled and config.control_socket)
-            or config.storage_path is None
-        ):
+        wanted = config.persistence_enabled and config.control_socket and not self._actor.failed
+        if not wanted or config.storage_path is None:
             return None
         control = ControlServer(config.storage_path, self.door, self.stats)
         control.start()
         return control
 
+    def _recheck_next(self) -> None:
+        """Check recovered texts in the background, one session a job: others get in between."""
+
+        def work(_archive: Archive, pause: Callable[[], None]) -> bool:
+            return self._recheck.check_next(self._parts.published.session_at, pause)
+
+        def then(more: object, error: TurnfoldError | None) -> None:
+            if more or error is not None:
+                self._recheck_next()
+
+        if not self._closed:
+            self._order(Job(work, then))
+
+    def _order(self, job: Job) -> None:
+        with contextlib.suppress(pykka.ActorDeadError):  # closing: what is undone is due again
+            self._writer.actor_ref.tell(job)
+
     def parked(self, name_tag: bytes, position: int) -> None:
         """A subscriber failed too often: record it. Any thread; never waits."""
-        self._tell(Record(parked_event(name_tag, position)))
+        self._tell(Record(parked(name_tag, position)))
 
     def _tell(self, message: object) -> None:
         """Tell the store actor; nothing if it has ended already."""

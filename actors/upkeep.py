@@ -100,6 +100,7 @@ class Upkeep:
         self._changed = False  # since that generation, bookkeeping aside
         self._generation_age = now().age
         self._pending_age: int | None = None  # since when something is to be erased
+        self._quarantine_age: int | None = self._generation_age  # since this opening
         self._erasing: set[tuple[int, Reason]] = set()
         self._flush: FlushRun | None = None
         self._flush_next: list[Slot | None] = []
@@ -126,11 +127,24 @@ class Upkeep:
         if due is not None and now.age - due >= self._erase_after_ns:
             self._pending_age = now.age  # tried again after as long, should it fail
             self._erase_due()
+        since = self._quarantine_age
+        if since is not None and now.age - since >= self._erase_after_ns:
+            self._quarantine_age = None
+            self._empty_quarantine()
         if now.age - self._generation_age >= self._interval_ns:
             self._generation_age = now.age
             if self._changed and self._flush is None:
                 self._flush = FlushRun([], Reason.WRITTEN_INTERVAL)
                 self._write_generation(self._flush)
+
+    def _empty_quarantine(self) -> None:
+        """What an opening set aside has lain there for its time. A failure waits for a deletion."""
+
+        def then(_emptied: object, error: TurnfoldError | None) -> None:
+            if error is not None:
+                _log.warning("the quarantine was not emptied: %s", error)
+
+        self._order(Job(lambda archive, _pause: archive.empty_quarantine(), then))
 
     def resume(self) -> None:
         """Carry out erasures that an earlier opening left undone."""

@@ -23,6 +23,7 @@ from turnfold.events.log.backend import (
     Trimmed,
 )
 from turnfold.events.log.frame import MAGIC, FrameHeader
+from turnfold.events.log.opening import OpeningReport
 from turnfold.events.reasons import Reason
 from turnfold.events.session import PendingErasure
 from turnfold.events.snapshot import Capture
@@ -170,7 +171,14 @@ class FakeArchive:
 class Running:
     """A store on a FakeLog, open. `ref` is its door; `clock` moves its time."""
 
-    def __init__(self, config: Config, log: FakeLog, archive: FakeArchive) -> None:
+    def __init__(
+        self,
+        config: Config,
+        log: FakeLog,
+        archive: FakeArchive,
+        *,
+        state: StoreState | None = None,
+    ) -> None:
         self.log = log
         self.archive = archive
         self.clock = RecordedClock(NOON)
@@ -181,9 +189,9 @@ class Running:
                 bytes_that_differ(),
                 log=log,
                 archive=archive,
-                state=StoreState(),
-                last=None,
-                reason=Reason.OPENED_NEW,
+                state=state or StoreState(),
+                last=Instant(state.at, state.age) if state else None,
+                report=OpeningReport(Reason.OPENED_NEW),
                 files=log.close,
             )
         )

@@ -1,0 +1,43 @@
+"""Bookkeeping events: built in the store actor's thread from the next position and the time."""
+
+from collections.abc import Callable, Sequence
+
+from turnfold.events.commands import Instant
+from turnfold.events.event import Event, SubscriberParked
+from turnfold.events.limits import Limits
+from turnfold.events.log.opening import OpeningReport, opening_events
+from turnfold.events.reasons import Reason
+from turnfold.events.redaction import RULESET_VERSION
+from turnfold.events.state import StoreState
+
+Build = Callable[[int, Instant], Sequence[Event]]
+"""Makes events from the next position and the time."""
+
+
+def opening(
+    report: OpeningReport, state: StoreState, *, epoch: int, limits: Limits, recorded_clock: bool
+) -> Build:
+    """Builds the first frame of an opening; `state` stands at the position before it."""
+    return lambda _position, now: opening_events(
+        report,
+        state,
+        now=now,
+        epoch=epoch,
+        ruleset=RULESET_VERSION,
+        limits=limits,
+        recorded_clock=recorded_clock,
+    )
+
+
+def parked(name_tag: bytes, at_position: int) -> Build:
+    """Builds the event of a subscriber that failed too often."""
+    return lambda position, now: [
+        SubscriberParked(
+            position=position,
+            at=now.at,
+            age=now.age,
+            reason=Reason.SUBSCRIBER_FAILING,
+            name_tag=name_tag,
+            at_position=at_position,
+        )
+    ]

@@ -1,0 +1,100 @@
+"""What readers see equals the committed state, after any sequence of commands."""
+
+import attrs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from runtime.fake_log import NOON, FakeLog, bytes_that_differ
+
+from turnfold.actors.bookkeeping import opening
+from turnfold.actors.ledger import Ledger
+from turnfold.actors.names import KeyNames
+from turnfold.actors.published import Published
+from turnfold.events.commands import (
+    AddTurns,
+    Command,
+    DeleteKey,
+    Entropy,
+    ExpireSession,
+    Instant,
+    Sweep,
+    TurnToAdd,
+)
+from turnfold.events.errors import NotWritten
+from turnfold.events.keys import Channel, ConversationKey
+from turnfold.events.limits import Limits
+from turnfold.events.log.opening import OpeningReport
+from turnfold.events.reasons import Reason
+from turnfold.events.state import StoreState
+from turnfold.events.turns import AvatarText
+
+MINUTE = 60_000_000_000
+KEYS = [
+    ConversationKey(f"{number:032x}", channel)
+    for number in range(3)
+    for channel in (Channel.PUBLIC_CHAT, Channel.DIRECT_IM)
+]
+LIMITS = Limits(active_sessions=3, turns_per_session=4)
+TEXT = AvatarText("text")
+
+
+@attrs.frozen
+class Step:
+    """Commands of one batch, how long before it, and whether the disk is full."""
+
+    commands: tuple[Command, ...]
+    minutes: int
+    full: bool
+
+
+def _commands() -> st.SearchStrategy[Command]:
+    keys = st.sampled_from(KEYS)
+    return st.one_of(
+        st.builds(lambda key: AddTurns(key, (TurnToAdd(TEXT),)), keys),
+        st.builds(ExpireSession, keys),
+        st.builds(DeleteKey, keys),
+        st.just(Sweep()),
+    )
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        commands=st.lists(_commands(), min_size=1, max_size=8).map(tuple),
+        minutes=st.sampled_from([0, 0, 1, 29, 30, 31, 24 * 60]),
+        full=st.sampled_from([False, False, False, True]),
+    ),
+    max_size=12,
+)
+
+
+@given(STEPS)
+@settings(max_examples=150)
+def test_published_values_are_those_of_the_last_batch_that_was_written(steps: list[Step]) -> None:
+    log, state, names = FakeLog(), StoreState(), KeyNames(bytes(32))
+    published = Published(state)
+    ledger = Ledger(log, state, names, Entropy(bytes_that_differ()), published)
+    age = 0
+    opened = opening(
+        OpeningReport(Reason.OPENED_NEW), state, epoch=1, limits=LIMITS, recorded_clock=True
+    )
+    ledger.take(opened(1, Instant(NOON, age)))
+    ledger.commit(sync=True)
+    for step in steps:
+        age += step.minutes * MINUTE
+        before = {key: published.find(names(key)) for key in KEYS}
+        for command in step.commands:
+            ledger.decide(command, Instant(NOON + age, age))
+        log.full = step.full
+        try:
+            ledger.commit(sync=True)
+        except NotWritten:
+            assert {key: published.find(names(key)) for key in KEYS} == before
+        for key in KEYS:
+            tag = names(key)
+            session, ended = published.find(tag)
+            assert session is state.session(tag)
+            assert ended == state.ended.get(tag)
+        assert {s.start for s in published.sessions()} == {s.start for s in state.sessions()}
+        assert published.position == state.position == log.position
+        assert published.active == state.active <= LIMITS.active_sessions
+        assert published.pending == len(state.pending)
