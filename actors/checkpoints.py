@@ -76,7 +76,7 @@ class Checkpoints:
         if position is not None and not 0 <= position <= durable:
             raise CorruptData(
                 f"the subscriber's checkpoint is at position {position}, but the store ends at"
-                f" {durable}: it belongs to another log; remove checkpoints/{name_tag.hex()}* or"
+                f" {durable}: it belongs to another log; remove checkpoints/{name_tag.hex()} or"
                 " subscribe under another name"
             )
         return position

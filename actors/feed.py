@@ -23,7 +23,8 @@ from turnfold.actors.catch_up import SLICE_EVENTS, EventReader, LogCursor
 from turnfold.actors.checkpoints import Checkpoints, CheckpointStorage
 from turnfold.actors.pump import Pump
 from turnfold.actors.subscriber import Factory, Target, target_maker
-from turnfold.actors.subscription import QUIET_REST_S, Standing, Subscription, Supply
+from turnfold.actors.subscription import QUIET_REST_S, Subscription
+from turnfold.actors.supply import Standing, Supply
 from turnfold.actors.tail import Tail
 from turnfold.events.errors import InvalidInput, StoreClosed
 from turnfold.events.event import ContentErased, Event, SessionStarted
@@ -82,7 +83,6 @@ class Feed:
             checkpoints=self._checkpoints,
             head=head,
             parked=parked,
-            ended=self._ended,
             clock=clock,
             checkpoint_interval_s=checkpoint_interval_s,
         )
@@ -233,7 +233,14 @@ class Feed:
     def _launch(
         self, pump: Pump, make_target: Callable[[], Target], tag: bytes, standing: Standing
     ) -> Subscription:
-        subscription = Subscription(self._supply, pump, make_target, tag, standing)
+        subscription = Subscription(
+            self._supply,
+            pump,
+            make_target,
+            name_tag=tag,
+            standing=standing,
+            ended=self._ended,
+        )
         with self._lock:
             if self._closed:
                 raise StoreClosed("the store is closed; open it again to subscribe")

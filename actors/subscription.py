@@ -7,14 +7,10 @@ writes checkpoints. Nobody waits for it: the feed only wakes it, and it takes wh
 import logging
 import threading
 from collections.abc import Callable
-from enum import StrEnum
 from typing import Final
 
-import attrs
 import pykka
 
-from turnfold.actors.catch_up import LogCursor
-from turnfold.actors.checkpoints import Checkpoints
 from turnfold.actors.pump import (
     Action,
     Again,
@@ -37,7 +33,7 @@ from turnfold.actors.pump import (
     TakeTail,
 )
 from turnfold.actors.subscriber import Gone, Interrupted, Target
-from turnfold.actors.tail import Tail
+from turnfold.actors.supply import Standing, SubscriptionState, Supply
 from turnfold.events.errors import TurnfoldError
 
 logger = logging.getLogger(__name__)
@@ -49,47 +45,6 @@ BUSY_REST_S: Final = 0.0035
 QUIET_REST_S: Final = 0.0005
 
 
-class SubscriptionState(StrEnum):
-    """How a subscription is."""
-
-    RUNNING = "running"
-    CANCELLED = "cancelled"
-    STOPPED = "stopped"  # its actor was stopped by its owner
-    PARKED = "parked"  # it failed too often
-    FAILED = "failed"  # an error of Turnfold's own
-
-
-@attrs.frozen
-class Supply:
-    """What all subscriptions of a feed share.
-
-    `head` is the durable position, asked from any thread. `parked(name_tag, position)` tells the
-    store; `ended` takes the subscription off the feed's list. `clock` counts seconds.
-    """
-
-    tail: Tail
-    cursor: Callable[[Callable[[], object]], LogCursor]
-    checkpoints: Checkpoints
-    head: Callable[[], int]
-    parked: Callable[[bytes, int], None]
-    ended: Callable[["Subscription"], None]
-    clock: Callable[[], float]
-    checkpoint_interval_s: float
-
-
-@attrs.frozen
-class Standing:
-    """What a subscription is entitled to.
-
-    `named`: its checkpoint is kept. `restartable`: a new target can take a stopped one's place.
-    `reported`: the store is told if it is parked.
-    """
-
-    named: bool = False
-    restartable: bool = False
-    reported: bool = False
-
-
 class Subscription:
     """A subscriber's place in the stream. Made by `subscribe`; any thread may use it."""
 
@@ -98,14 +53,17 @@ class Subscription:
         supply: Supply,
         pump: Pump,
         make_target: Callable[[], Target],
+        *,
         name_tag: bytes,
         standing: Standing,
+        ended: Callable[["Subscription"], None],
     ) -> None:
         self._supply = supply
         self._pump = pump
         self._make_target = make_target
         self._name_tag = name_tag
         self._standing = standing
+        self._ended = ended
         self.state = SubscriptionState.RUNNING
         self.error: BaseException | None = None
         self.restarts = 0
@@ -318,7 +276,7 @@ class Subscription:
         with self._moved:
             self.state = end
             self._moved.notify_all()
-        self._supply.ended(self)
+        self._ended(self)
         if end is SubscriptionState.PARKED and self._standing.reported:
             self._supply.parked(self._name_tag, self._pump.position)
 

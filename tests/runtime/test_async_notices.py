@@ -10,7 +10,7 @@ from runtime.feed_log import positions
 from runtime.feed_rig import WAIT_S, Rig, running
 
 from turnfold.actors.pump import BATCH_ITEMS_MAX, Item
-from turnfold.actors.subscription import SubscriptionState
+from turnfold.actors.supply import SubscriptionState
 from turnfold.events.errors import StoreClosed
 
 

@@ -8,7 +8,8 @@ import pytest
 from runtime.feed_log import ALICE, BOB, ListLog, added, expired, parked, started
 from runtime.feed_rig import WAIT_S, Recorder, Rig, running
 
-from turnfold.actors.subscription import Subscription, SubscriptionState
+from turnfold.actors.subscription import Subscription
+from turnfold.actors.supply import SubscriptionState
 from turnfold.events.errors import InvalidInput, StoreClosed
 from turnfold.events.event import ContentErased, Gap
 from turnfold.events.keys import Channel, ConversationKey

@@ -13,7 +13,7 @@ from runtime.feed_rig import WAIT_S, Recorder, running
 from turnfold.actors.feed import RESTART_DELAYS_S
 from turnfold.actors.pump import Notices
 from turnfold.actors.subscriber import Subscriber
-from turnfold.actors.subscription import SubscriptionState
+from turnfold.actors.supply import SubscriptionState
 from turnfold.events.errors import InvalidInput
 from turnfold.events.event import Gap
 from turnfold.events.notice import Notice
