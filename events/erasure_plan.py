@@ -37,6 +37,8 @@ class ErasurePlan(Generic[Place]):
     """Finds the payloads of all these pending erasures in one pass over the log.
 
     Give every event from `first` to `last` in order to `in_event`, then ask `in_generation`.
+    `first` and `last` are the lowest and highest position that may hold such a payload, 0 if
+    nothing is pending.
     """
 
     def __init__(self, pending: Iterable[PendingErasure]) -> None:
@@ -51,16 +53,9 @@ class ErasurePlan(Generic[Place]):
             for item in items
             for position in item.positions
         }
-
-    @property
-    def first(self) -> int:
-        """The lowest position that may hold such a payload; 0 if nothing is pending."""
-        return min(self._by_session, default=0)
-
-    @property
-    def last(self) -> int:
-        """The highest position that may hold such a payload."""
-        return max(
+        # Once and not on demand: a pass asks for `last` at every frame.
+        self.first = min(self._by_session, default=0)
+        self.last = max(
             (item.through for items in self._by_session.values() for item in items), default=0
         )
 
