@@ -8,7 +8,7 @@ again until nothing is found. `clip` bounds a redacted text. See docs/explanatio
 
 import re
 from collections import Counter
-from typing import Final, NoReturn, SupportsIndex
+from typing import Final, NoReturn, Self, SupportsIndex
 
 from turnfold.events.errors import InvalidInput, TextTooLarge
 from turnfold.events.redaction_rule import KINDS, PLACEHOLDER, Span
@@ -54,18 +54,19 @@ class RedactedText(str):
         byte_count: UTF-8 bytes.
         truncated_from: UTF-8 bytes of the redacted text before it was clipped, or None.
         replaced: how many lone surrogates became U+FFFD.
+        marks: where this text's own placeholders begin, with their kinds.
     """
 
-    __slots__ = ("_marks", "_seal", "byte_count", "redactions", "replaced", "truncated_from")
+    __slots__ = ("_seal", "byte_count", "marks", "redactions", "replaced", "truncated_from")
 
-    _marks: Marks
+    marks: Marks
     _seal: object
     byte_count: int
     redactions: tuple[tuple[str, int], ...]
     replaced: int
     truncated_from: int | None
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+    def __new__(cls, *_: object, **__: object) -> Self:
         raise TypeError("RedactedText has no public constructor; call redact()")
 
     def __init_subclass__(cls) -> NoReturn:
@@ -95,7 +96,7 @@ def _sealed(
 ) -> RedactedText:
     result = str.__new__(RedactedText, text)
     put = object.__setattr__
-    put(result, "_marks", marks)
+    put(result, "marks", marks)
     put(result, "byte_count", len(text) if text.isascii() else len(text.encode()))
     put(result, "redactions", _counted(marks))
     put(result, "replaced", replaced)
@@ -179,7 +180,7 @@ def clip(text: RedactedText, max_bytes: int) -> RedactedText:
     if text.byte_count <= max_bytes:
         return text
     truncated_from = text.truncated_from or text.byte_count
-    plain, marks = _clipped(str(text), text._marks, max_bytes)
+    plain, marks = _clipped(str(text), text.marks, max_bytes)
     for _ in range(_PASSES_MAX):
         spans = _found(plain)
         if not spans:

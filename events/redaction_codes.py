@@ -14,9 +14,11 @@ def _mixed(value: str) -> bool:
 
 
 _CODE_NAME = (
-    r"\b(?:(?:2fa|(?:2|two)[ \-]?factor|otp|totp|mfa|rsa|one[ \-]?time|verification|auth(?:enticator|entication)?|login"
+    r"\b(?:(?:2fa|(?:2|two)[ \-]?factor|otp|totp|mfa|rsa|one[ \-]?time|verification|auth"
+    r"(?:enticator|entication)?|login"
     r"|security|sms|access|confirmation|backup|recovery|door|gate)\s{1,2}"
-    r"(?:code|pin|passcode|token)|one[ \-]?time password|otp|totp|2fa|mfa|pin(?:\s(?:code|number))?)"
+    r"(?:code|pin|passcode|token)|one[ \-]?time password|otp|totp|2fa|mfa|pin(?:\s(?:code"
+    r"|number))?)"
 )
 _NOT_A_CODE = re.compile(
     r"(?:error|status|exit|return|http|zip|post|postal|area|country|response|product|source|promo"
@@ -27,7 +29,8 @@ _NOT_A_CODE = re.compile(
 
 
 _UNITS = (
-    r"(?:lines?|bytes|char|kb|mb|words|pages|loc|years|times|pixels|dollars|euros|prims|people|items"
+    r"(?:lines?|bytes|char|kb|mb|words|pages|loc|years|times|pixels|dollars|euros|prims|people"
+    r"|items"
     r"|points|meters|metres|steps|seconds|minutes|percent)"
 )
 
@@ -37,31 +40,40 @@ def _spoken_code(match: re.Match[str]) -> bool:
     return _NOT_A_CODE.search(before(match, 14).rstrip()) is None
 
 
-_CODE_LINK = r"(?:\s{1,2}(?:for|to|of|on|at|we|i|you|they|that)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?(?:\s{0,2}[:=?,]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
+_CODE_LINK = (
+    r"(?:\s{1,2}(?:for|to|of|on|at|we|i|you|they|that)(?:\s{1,2}[\w\-]{1,16}){1,4}?)?"
+    r"(?:\s{0,2}[:=?,]\s{0,2}|\s{1,2}(?:is|was)\s{0,2}:?\s{1,2}|['’]s\s{1,2}|\s{1,2})"
+)
 
 _STRONG_NOUN = (
-    r"(?:verification|security|log ?in|sign ?in|door|gate|alarm|entry|unlock|2fa|two[ \-]?factor|sms|auth"
+    r"(?:verification|security|log ?in|sign ?in|door|gate|alarm|entry|unlock|2fa"
+    r"|two[ \-]?factor|sms|auth"
     r"|authenticat\w{1,4}|bank|card|atm|sim|phone|lockbox|locker|building|elevator|lift|garage|safe"
-    r"|keypad|vault|access|confirmation|house|cabin|shed|whatsapp|telegram|signal|google|facebook|apple"
+    r"|keypad|vault|access|confirmation|house|cabin|shed|whatsapp|telegram|signal|google"
+    r"|facebook|apple"
     r"|steam|discord|paypal|amazon|microsoft|instagram)"
 )
 _FOREIGN_NAME = (
     r"(?:c[óo]digo(?: de (?:verificaci[óo]n|acceso|seguridad|verifica[çc][ãa]o|seguran[çc]a))?"
     r"|code de (?:v[ée]rification|s[ée]curit[ée]|confirmation|porte)"
-    r"|codice(?: di (?:verifica|sicurezza|accesso))?|(?:best[äa]tigungs|sicherheits|zugangs|t[üu]r)code"
+    r"|codice(?: di (?:verifica|sicurezza|accesso))?|(?:best[äa]tigungs|sicherheits|zugangs"
+    r"|t[üu]r)code"
     r"|verificatiecode|kod(?:e)?|koodi|код(?: подтверждения| доступа)?|пин(?:-?код)?|pin"
     r"|验证码|驗證碼|認証コード|確認コード|인증번호|暗証番号)"
 )
-_FOREIGN_LINK = r"(?:\s{0,2}[:=：＝]\s{0,2}|\s{1,2}(?:ist|lautet|es|est|é|è|is|to|je|on|är|er)\s{1,2}|\s?(?:是|は|为|為|는|은)\s?|\s)"
+_FOREIGN_LINK = (
+    r"(?:\s{0,2}[:=：＝]\s{0,2}|\s{1,2}(?:ist|lautet|es|est|é|è|is|to|je|on|är|er)\s{1,2}|\s?(?:是"
+    r"|は|为|為|는|은)\s?|\s)"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
-_HARDWARE = re.compile(r"gpio|header|connector|chip|board|bowling|jumper|socket|solder", AI)
+_HARDWARE = re.compile(r"gpio|header|connector|chip|bowling|jumper|socket|solder", AI)
 
 
 def _not_hardware(match: re.Match[str]) -> bool:
     """A pin of a chip isn't a PIN."""
     start = match.start("v")
-    return _HARDWARE.search(match.string, max(0, start - 32), start) is None
+    return _HARDWARE.search(match.string, max(0, start - 24), start) is None
 
 
 CODE_RULES = (
@@ -72,7 +84,8 @@ CODE_RULES = (
         before=44,
         pattern=re.compile(
             rf"[^\n]{{0,44}}?\b{_STRONG_NOUN}\b[^\n.\d]{{0,16}}\b(?:code|pin|combo|combination)\b"
-            r"[^\n\d$€£]{0,32}?(?<![\w.,\-/$])(?P<v>\d{4,8}|\d{3}[ \-]\d{3}|\d{2}[ \-]\d{2}[ \-]\d{2})"
+            r"[^\n\d$€£]{0,32}?(?<![\w.,\-/$])(?P<v>\d{4,8}|\d{3}[ \-]\d{3}"
+            r"|\d{2}[ \-]\d{2}[ \-]\d{2})"
             r"(?![\w\-/%]|[.,:]\d)",
             AI,
         ),
@@ -168,7 +181,8 @@ CODE_RULES = (
         source="six digits from a message or an app",
         cues=("code",),
         pattern=re.compile(
-            r"code\b(?=[^.!?\n]{0,40}?\b(?:sms|text|phone|app|authenticator|e?mail|verif\w{1,8}|log ?in))"
+            r"code\b(?=[^.!?\n]{0,40}?\b(?:sms|text|phone|app|authenticator|e?mail|verif\w{1,8}"
+            r"|log ?in))"
             r"[^.!?\n\d]{1,48}(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-]|[.,]\d)",
             AI,
         ),
@@ -180,7 +194,8 @@ CODE_RULES = (
         cues=("code", "pin", "passcode"),
         before=40,
         pattern=re.compile(
-            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was|that['’]?s)\s{1,2}"
+            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was"
+            r"|that['’]?s)\s{1,2}"
             r"(?:[a-z0-9\-]{1,14}\s{1,2}){0,3}(?:code|pin|passcode)\b",
             AI,
         ),
@@ -214,7 +229,8 @@ CODE_RULES = (
         source="two-factor backup codes",
         cues=("2fa", "mfa", "totp"),
         pattern=re.compile(
-            r"(?:2fa|mfa|totp)\s(?:backup|recovery)(?:\scodes?)?(?:\s{0,2}[:=]|\s{1,2}(?:is|are))?\s{1,2}"
+            r"(?:2fa|mfa|totp)\s(?:backup|recovery)(?:\scodes?)?(?:\s{0,2}[:=]|\s{1,2}(?:is"
+            r"|are))?\s{1,2}"
             r"(?P<v>[A-Za-z0-9]{3,6}-?[A-Za-z0-9]{3,6})\b",
             AI,
         ),
@@ -238,7 +254,8 @@ CODE_RULES = (
         source="six digits of a hardware token",
         cues=("rsa ", "fob", "securid", "yubikey"),
         pattern=re.compile(
-            r"(?:rsa\s|fob|securid|yubikey)[^\n\d]{0,32}(?<![\w.\-])(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-.])",
+            r"(?:rsa\s|fob|securid|yubikey)[^\n\d]{0,32}(?<![\w.\-])(?P<v>\d{6}"
+            r"|\d{3}[ \-]\d{3})(?![\w\-.])",
             AI,
         ),
         digits=6,
@@ -248,7 +265,8 @@ CODE_RULES = (
         source="six digits to enter",
         cues=("enter ", "type ", "use ", "submit "),
         pattern=re.compile(
-            r"(?:enter|type|use|submit)\s{1,2}(?:the\s|this\s)?(?:code\s)?(?P<v>\d{6}|\d{3}[ \-]\d{3})\s{1,2}(?:to|as|for|when|on|in)\b"
+            r"(?:enter|type|use|submit)\s{1,2}(?:the\s|this\s)?(?:code\s)?(?P<v>\d{6}"
+            r"|\d{3}[ \-]\d{3})\s{1,2}(?:to|as|for|when|on|in)\b"
             r"[^\n.]{0,24}\b(?:verify|verification|log ?in|sign|confirm|authenticat|code)",
             AI,
         ),

@@ -71,7 +71,8 @@ LOGIN_RULES = (
             _LOGIN + r"(?:\s{1,2}details)?"
             r"(?:\s{1,2}(?:for|to|of|on|at)(?:\s{1,2}[\w\-.]{1,20}){1,4})?"
             r"(?:\s{0,2}(?:with|as|is|are|using|w/)\s{1,3}|\s{0,2}[:=]\s{0,2}|\s)[\"']?"
-            r"[A-Za-z][\w.@+\-]{1,48}[\"']?(?:\s{0,2}[/:,|]\s{0,2}|\s{1,2}(?:with|and|using|w/)\s{1,2})"
+            r"[A-Za-z][\w.@+\-]{1,48}[\"']?(?:\s{0,2}[/:,|]\s{0,2}|\s{1,2}(?:with|and|using"
+            r"|w/)\s{1,2})"
             rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
             AI,
         ),
@@ -160,7 +161,8 @@ LOGIN_RULES = (
         source="MySQL clients: -pPASSWORD",
         cues=("mysql", "mariadb"),
         pattern=re.compile(
-            rf"(?:mysql|mariadb)\w{{0,8}}\s[^\n{NOT_MASK}]{{0,60}}?(?<=\s)-p(?P<v>[^\s{NOT_MASK}\-]{{4,64}}+)",
+            rf"(?:mysql|mariadb)\w{{0,8}}\s[^\n{NOT_MASK}]{{0,60}}?(?<=\s)-p"
+            rf"(?P<v>[^\s{NOT_MASK}\-]{{4,64}}+)",
             AI,
         ),
         accept=value_is(lambda value: could_be_password(value) and value[0] != "$"),
@@ -201,7 +203,8 @@ LOGIN_RULES = (
         source="kingfisher: passwords on the command line",
         cues=("psexec", "sshpass"),
         pattern=re.compile(
-            rf"(?:psexec|sshpass)[^\n{NOT_MASK}]{{0,120}}?\s-p[ ]?[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}}+)",
+            rf"(?:psexec|sshpass)[^\n{NOT_MASK}]{{0,120}}?\s-p[ ]?[\"']?"
+            rf"(?P<v>[^\s{NOT_MASK}\"']{{3,64}}+)",
             AI,
         ),
     ),
@@ -221,7 +224,8 @@ LOGIN_RULES = (
         source="answers to security questions",
         cues=("secret question", "security question", "security answer", "secret answer"),
         pattern=re.compile(
-            r"(?:secret|security)\s(?:question[^\n]{0,60}?\banswer|answer)(?:\s{0,2}[:=]|\s{1,2}is:?)\s{1,2}"
+            r"(?:secret|security)\s(?:question[^\n]{0,60}?\banswer|answer)(?:\s{0,2}[:=]"
+            r"|\s{1,2}is:?)\s{1,2}"
             rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}})",
             AI,
         ),

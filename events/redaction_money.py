@@ -11,7 +11,8 @@ AI = re.ASCII | re.IGNORECASE
 # Issuers' ranges (ISO/IEC 7812-1): Visa, Mastercard, American Express, Discover, JCB, Diners.
 _ISSUER = re.compile(
     r"4\d{12}(?:\d{3}(?:\d{3})?)?|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}"
-    r"|3[47]\d{13}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}",
+    r"|3[47]\d{13}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]"
+    r"|[68]\d)\d{11}",
     re.ASCII,
 )
 _GAPS = re.compile(r"[ \-]")
@@ -49,7 +50,8 @@ MONEY_RULES = (
         source="card verification codes",
         cues=("cvv", "cvc", "cvn"),
         pattern=re.compile(
-            r"(?:cvv|cvc|cvn)2?(?:\s{1,2}(?:code|number))?(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is\s{1,2})?)"
+            r"(?:cvv|cvc|cvn)2?(?:\s{1,2}(?:code|number))?(?:\s{0,2}[:=]\s{0,2}|\s{1,2}"
+            r"(?:is\s{1,2})?)"
             r"(?P<v>\d{3,4})(?!\d)",
             AI,
         ),
@@ -63,7 +65,8 @@ MONEY_RULES = (
             r"(?:seed|mnemonic|recovery|backup)(?:[ \-]?(?:phrase|words?|key))?"
             r"(?:\s{1,2}(?:for|of|to)(?:\s[a-z]{1,12}){1,3})?"
             r"(?:\s{0,2}[:=]|\s{1,2}(?:is|are|was):?)\s{1,3}[\"']?"
-            r"(?P<v>(?:(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}[ ,\n]{1,2}){5,23}(?:\d{1,2}[.):]?\s?)?[a-z]{3,8})",
+            r"(?P<v>(?:(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}[ ,\n]{1,2}){5,23}"
+            r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8})",
             AI,
         ),
         accept=_seed,

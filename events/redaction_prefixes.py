@@ -110,11 +110,12 @@ PREFIX_RULES: tuple[Rule, ...] = tuple(
     for prefix, alphabet, least in _rows()
 )
 
-PREFIXES: tuple[str, ...] = tuple(prefix for prefix, _, least in _rows() if len(prefix) > 2)
+PREFIXES: tuple[str, ...] = tuple(row[0] for row in _rows() if len(row[0]) > 2)
 """The prefixes alone: a run that starts with one starts a new token."""
 
 SPACED_PREFIX = re.compile(
-    r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|xox[bpars]-|sk-|sk_live_|hf_|npm_|pypi-|AKIA|AIza)"
+    r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|xox[bpars]-|sk-|sk_live_|hf_|npm_|pypi-"
+    r"|AKIA|AIza)"
     r"[A-Za-z0-9_\-]{2,}+",
     re.ASCII,
 )

@@ -31,12 +31,16 @@ _CUES: dict[str, re.Pattern[str]] = {
 }
 PROSE_CUES: tuple[str, ...] = tuple(_CUES)
 
-_ADVERB = r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe|nu|jetzt|nun|ahora|maintenant|agora|adesso|теперь|сейчас|nyt|teraz)"
+_ADVERB = (
+    r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe|nu"
+    r"|jetzt|nun|ahora|maintenant|agora|adesso|теперь|сейчас|nyt|teraz)"
+)
 _FILLER = r"(?:(?:just|simply|literally|only|probably|the word|the phrase|called)\s{1,2}){0,2}"
 _LINK = re.compile(
     r"[\"'`\])*_]{0,3}"
     r"(?:\s{1,2}\([^()\n]{1,40}\))?"
-    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s)|equals)\s{0,3}"
+    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s)"
+    r"|equals)\s{0,3}"
     rf"(?:(?:it['’]?s|it is|is)\s{{1,2}})?{_FILLER})"
     rf"|(?P<verb>\s{{1,3}}(?:is|was|were|ist|war|lautet|hei(?:ß|ss)t|es|era|est|était"
     rf"|c['’]est|é|to|are|it['’]s|è|e'|je|on|är|er)"
@@ -48,8 +52,10 @@ _LINK = re.compile(
 )
 # What introduces the value some words after the cue: «password for the door is …».
 _INTRO = re.compile(
-    r"\s{0,2}(?:=>|->|→|:=|==?|:)\s{1,3}|(?<=\s)(?:is|was|be|to|it['’]?s|it is|use|try|type|enter|put|es|est"
-    r"|c['’]est|ist|lautet|é|è|är|er|becomes|remains|stays|says|reads|as|with|still|now|either|called"
+    r"\s{0,2}(?:=>|->|→|:=|==?|:)\s{1,3}|(?<=\s)(?:is|was|be|to|it['’]?s|it is|use|try|type"
+    r"|enter|put|es|est"
+    r"|c['’]est|ist|lautet|é|è|är|er|becomes|remains|stays|says|reads|as|with|still|now|either"
+    r"|called"
     rf"|namely|auf|на|na|à)(?:\s{{1,2}}{_ADVERB})?\s{{1,2}}",
     re.IGNORECASE,
 )
@@ -84,7 +90,8 @@ def could_be_password(value: str) -> bool:
 # Letters with digits that aren't passwords: versions, sizes, ordinals, names of formats, files.
 _ORDINARY = re.compile(
     r"v?\d+(?:[.:,x/\-]\d+)*[a-z%]{0,5}|[a-z]{1,8}-?\d{1,2}|\d+[a-z]{1,5}"
-    r"|[\w.+\-]+@[\w\-]+(?:\.[\w.]+)?|[a-z][\w\-]*\.[a-z]{1,5}\d?|[a-z]+(?:[ \-.]?\d{1,4}(?:\.\d+)*)"
+    r"|[\w.+\-]+@[\w\-]+(?:\.[\w.]+)?|[a-z][\w\-]*\.[a-z]{1,5}\d?|[a-z]+(?:[ \-.]?\d{1,4}"
+    r"(?:\.\d+)*)"
     r"|\d[\d.,]*[a-z]{0,3}(?:/[a-z]+)?|[a-z]{1,5}[_\-]?\d+(?:[_\-.]\d+)*[a-z]?",
     AI,
 )
@@ -325,7 +332,8 @@ _OWNER = (
 )
 _BEFORE = re.compile(
     rf"(?:^|(?<=[\s\"'“`(:]))(?P<v>[^\s{NOT_MASK}\"'“”`]{{3,64}})[\"'”`,]{{0,2}}\s{{1,3}}"
-    rf"(?P<how>(?:as|for|is|was|=|<-|<=|←|that['’]?s|\(?that['’]?s|is what i use (?:as|for)|\(|[-–—]|is also)\s{{0,3}})"
+    rf"(?P<how>(?:as|for|is|was|=|<-|<=|←|that['’]?s|\(?that['’]?s|is what i use (?:as|for)"
+    rf"|\(|[-–—]|is also)\s{{0,3}})"
     rf"{_OWNER}$",
     AI,
 )
@@ -361,10 +369,11 @@ def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
     ):
         return match.span("v")
     starts = match.start("v") == 0 or quoted
-    if how in ("is", "was") and starts and word.isalpha() and not _GOES_ON.match(text, cue_end):
-        if word.lower() not in FUNCTION_WORDS and not _PROSE_ENDING.fullmatch(word):
-            return match.span("v")
-    return None
+    named = how in ("is", "was") and starts and word.isalpha()
+    if not named or _GOES_ON.match(text, cue_end):
+        return None
+    talk = word.lower() in FUNCTION_WORDS or _PROSE_ENDING.fullmatch(word) is not None
+    return None if talk else match.span("v")
 
 
 _POINTS_BACK = re.compile(rf"(?:that['’]?s|that is|which is|it is|it['’]s)\s{{1,3}}{_OWNER}$", AI)

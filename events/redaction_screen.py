@@ -68,9 +68,7 @@ class Cues:
     __slots__ = ("_ascii", "_other")
 
     # Rare characters are the cheapest gates, then pieces that many cues share.
-    _GATES = ("$", "@", "4", "5", "j", "z", "q", "x", "_", "-", ".") + (
-        "log", "ord", "wort", "cred", "phrase", "security", "recovery", "ssh",
-    )  # fmt: skip
+    _GATES = (*"$@45jzqx_-.", "log", "ord", "wort", "cred", "phrase", "security", "recovery", "ssh")
 
     def __init__(self, cues: Iterable[str]) -> None:
         gates: dict[str, list[str]] = {gate: [] for gate in self._GATES}

@@ -1,4 +1,4 @@
-"""Rules for tokens without a prefix of their own: random runs, and values that a name gives away."""
+"""Rules for tokens by their form alone: random runs, encoded text, tokens of several parts."""
 
 import re
 
@@ -14,7 +14,7 @@ from turnfold.events.redaction_shapes import (
 )
 
 AI = re.ASCII | re.IGNORECASE
-_STARTS = tuple(prefix.lower() for prefix in PREFIXES) + ("eyj",)
+_STARTS = (*(prefix.lower() for prefix in PREFIXES), "eyj")
 
 
 def continues_token(run: str) -> bool:
@@ -191,7 +191,8 @@ RUN_RULES = (
         source="kingfisher: password hashes of crypt(3) and Kerberos tickets",
         cues=("$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$y$", "$krb5", "$argon2"),
         pattern=re.compile(
-            r"\$(?:[1-8y]|2[aby]|krb5(?:asrep|tgs|pa)|argon2(?:id?|d))\$[A-Za-z0-9./$=,@:+*_\-]{20,}+",
+            r"\$(?:[1-8y]|2[aby]|krb5(?:asrep|tgs|pa)|argon2(?:id?"
+            r"|d))\$[A-Za-z0-9./$=,@:+*_\-]{20,}+",
             AI,
         ),
         word=16,

@@ -49,9 +49,12 @@ _EARLY_UUID = re.compile(rf"(?:/[A-Za-z0-9_\-]{{1,24}}){{0,2}}/{UUID_OR_HEX}(?:0
 _HOOK = re.compile(
     r"(?:discord(?:app)?\.com/api/(?:v\d{1,3}/)?webhooks/"
     r"|hooks\.slack\.com/|hooks\.zapier\.com/|maker\.ifttt\.com/trigger/"
-    r"|api\.telegram\.org/(?:file/)?bot\d|t\.me/(?:joinchat/|\+)|chat\.whatsapp\.com/[A-Za-z0-9]{16}"
-    r"|signal\.group/#|(?:webhook|outlook)\.office\.com/webhook|\.tines\.com/webhook/|thingsboard\.cloud/api/v1/[a-z0-9]{20}|discord\.gg/\w|discord(?:app)?\.com/invite/\w"
-    r"|open\.feishu\.cn/open-apis/bot|oapi\.dingtalk\.com/robot|qyapi\.weixin\.qq\.com/cgi-bin/webhook)",
+    r"|api\.telegram\.org/(?:file/)?bot\d|t\.me/(?:joinchat/|\+)"
+    r"|chat\.whatsapp\.com/[A-Za-z0-9]{16}"
+    r"|signal\.group/#|(?:webhook|outlook)\.office\.com/webhook|\.tines\.com/webhook/"
+    r"|thingsboard\.cloud/api/v1/[a-z0-9]{20}|discord\.gg/\w|discord(?:app)?\.com/invite/\w"
+    r"|open\.feishu\.cn/open-apis/bot|oapi\.dingtalk\.com/robot"
+    r"|qyapi\.weixin\.qq\.com/cgi-bin/webhook)",
     AI,
 )
 _SECRET_SEGMENT = re.compile(

@@ -4,7 +4,6 @@ Facts, collected from the public rule sets of gitleaks and kingfisher (review li
 and from the services' own documentation. A name alone means nothing; it counts beside a word such
 as «key» or a separator, before a value that looks made up.
 """
-# ruff: noqa: SIM905  # word lists read and diff best as text
 
 DISTINCT_VENDORS: tuple[str, ...] = tuple(
     """

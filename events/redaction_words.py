@@ -3,6 +3,14 @@
 Collected for this project from everyday chat in the languages named; lower case throughout.
 """
 
+_DOORS = ("unlock ", "door ", "entry ")
+
+
+def _after(heads: tuple[str, ...], word: str) -> str:
+    """A pattern for `word` right after one of `heads`."""
+    return "|".join(f"(?<={head}){word}" for head in heads)
+
+
 PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     # literal that must stand in the text, pattern from there on
     ("pass", r"pass(?:[ \-]?w(?:or|0r|ro|r)d|owrd|[ \-]?(?:wd|phrase|code|key|wort)|w)?s?"),
@@ -49,13 +57,51 @@ PASSWORD_CUES: tuple[tuple[str, str], ...] = (
     ("κωδικ", r"κωδικ[όο]ς"),  # Greek
     ("mật khẩu", r"mật khẩu"),  # Vietnamese
     ("kata sandi", r"kata sandi"),  # Indonesian
+    ("word", _after(("secret ", "code ", "code", "magic ", "key", "handshake ", *_DOORS), "word")),
+    ("phrase", _after(("secret ", "code ", "magic ", "key ", *_DOORS), "phrase")),
+    ("psk", r"psk"),
+    ("wpa", r"wpa[23]?[ \-]?(?:key|code)"),
+    ("wifi", r"wifi[ \-]?(?:key|code)"),
+    ("wi-fi", r"wi-fi[ \-]?(?:key|code)"),
+    ("identif", r"(?<=nickserv )identify"),
+    ("kennwort", r"kennwort"),  # German
+    ("losungswort", r"losungswort"),
+    ("mot de passe", r"mot de passe"),  # French
+    ("mdp", r"mdp"),
+    ("contrase", r"contrase(?:ñ|n|ny)a"),  # Spanish, Catalan
+    ("clave", r"clave"),
+    ("senha", r"senha"),  # Portuguese
+    ("palavra-passe", r"palavra-passe"),
+    ("wachtwoord", r"wachtwoord"),  # Dutch
+    ("has", r"has[lł][oa]"),  # Polish
+    ("parol", r"parola(?: d['’]ordine)?|parolam|parool"),  # Italian, Romanian, Turkish, Estonian
+    ("lösenord", r"lösenord(?:et)?"),  # Swedish
+    ("losenord", r"losenord"),
+    ("passord", r"passord(?:et)?"),  # Norwegian
+    ("adgangskode", r"adgangskoden?|kodeord(?:et)?"),  # Danish
+    ("kodeord", r"kodeord(?:et)?"),
+    ("salasana", r"salasana(?:ni|si|n)?"),  # Finnish
+    ("heslo", r"hesl[oa]"),  # Czech, Slovak
+    ("jelsz", r"jelsz[óo](?:m|a)?"),  # Hungarian
+    ("şifre", r"şifre(?:m|si)?"),  # Turkish
+    ("sifre", r"sifre(?:m|si)?"),
+    ("lozink", r"lozink[aue]"),  # Croatian, Serbian
+    ("geslo", r"geslo"),  # Slovenian
+    ("парол", r"парол(?:ь|і|я|ем|ю|и)"),  # Russian, Ukrainian, Bulgarian
+    ("пасворд", r"пасворд"),
+    ("пассворд", r"пассворд"),
+    ("κωδικ", r"κωδικ[όο]ς"),  # Greek
+    ("mật khẩu", r"mật khẩu"),  # Vietnamese
+    ("kata sandi", r"kata sandi"),  # Indonesian
     (
         "word",
-        r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=handshake )word|(?<=unlock )word|(?<=door )word|(?<=entry )word|(?<=key)word",
+        r"(?<=secret )word|(?<=code )word|(?<=code)word|(?<=magic )word|(?<=handshake )word|"
+        r"(?<=unlock )word|(?<=door )word|(?<=entry )word|(?<=key)word",
     ),
     (
         "phrase",
-        r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase|(?<=unlock )phrase|(?<=door )phrase|(?<=entry )phrase|(?<=magic )phrase",
+        r"(?<=key )phrase|(?<=secret )phrase|(?<=code )phrase|(?<=unlock )phrase|"
+        r"(?<=door )phrase|(?<=entry )phrase|(?<=magic )phrase",
     ),
 )
 
@@ -135,7 +181,8 @@ FUNCTION_WORDS = frozenset(
 NUMBERED_NAMES = frozenset(
     """
     python ubuntu gnome windows debian fedora office kernel apache mysql sqlite vista level channel
-    version chapter room line page step part section option number server admin player tester user root test guest
+    version chapter room line page step part section option number server admin player tester
+    user root test guest
     lines class group item items object table image images photo video track song round floor gate
     house flight route channel region parcel prim prims layer slot stage phase week month year day
     hours minutes seconds january february march april june july august september october november
