@@ -2,14 +2,12 @@
 
 import re
 
-from turnfold.events.redaction_prose import TRIM, could_be_password, looks_made_up
+from turnfold.events.redaction_guess import CALL, TRIM, could_be_password, looks_made_up
 from turnfold.events.redaction_rule import NOT_MASK, Rule, value_is
 from turnfold.events.redaction_shapes import shape
 from turnfold.events.redaction_words import SCRIPT_PASSWORD_CUES
 
 AI = re.ASCII | re.IGNORECASE
-
-_CALL = re.compile(r"[A-Za-z_][\w.]*\(", re.ASCII)
 
 
 def _mixed(value: str) -> bool:
@@ -237,9 +235,7 @@ LOGIN_RULES = (
         cues=("secret",),
         pattern=re.compile(rf"secret\s?[:=]\s?(?P<v>[^\s{NOT_MASK}\"',;]{{5,64}}+)", AI),
         accept=value_is(
-            lambda value: (
-                not _CALL.match(value) and looks_made_up(value.strip(TRIM), announced=True)
-            )
+            lambda value: not CALL.match(value) and looks_made_up(value.strip(TRIM), announced=True)
         ),
         digits=1,
     ),

@@ -13,17 +13,22 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from turnfold.events.redaction_before import named_before, quoted_before
+from turnfold.events.redaction_guess import (
+    CALL,
+    PROSE_ENDING,
+    TRIM,
+    could_be_password,
+    fits_unannounced,
+    is_ordinal,
+    looks_made_up,
+    passphrase_at,
+)
 from turnfold.events.redaction_rule import NOT_MASK
 from turnfold.events.redaction_shapes import shape
-from turnfold.events.redaction_words import (
-    FUNCTION_WORDS,
-    NOT_A_VALUE,
-    NUMBERED_NAMES,
-    PASSWORD_CUES,
-)
+from turnfold.events.redaction_words import PASSWORD_CUES
 
 AI = re.ASCII | re.IGNORECASE
-TRIM = "\"'`“”‘’«»「」()[]{}<>.,;!?。，、！？:"
 
 _CUES: dict[str, re.Pattern[str]] = {
     literal: re.compile(rf"(?:{pattern})(?![A-Za-z0-9])", re.IGNORECASE)
@@ -64,82 +69,15 @@ _VALUE = re.compile(
     rf"|“(?P<q3>[^”{NOT_MASK}\n]{{3,64}})”|`(?P<q4>[^`{NOT_MASK}\n]{{3,64}})`"
     rf"|(?P<word>[^\s{NOT_MASK}。，、！？；：）」』】》…]{{3,256}}+)"
 )
-_PHRASE = re.compile(r"[\"']?(?P<v>(?:[A-Za-z]{3,14}[ \-]){3,9}[A-Za-z]{3,14})", re.ASCII)
 _TOKEN = re.compile(rf"[^\s{NOT_MASK}]+")
+_DIGIT = re.compile("[0-9]")
 
-_CALL = re.compile(r"[A-Za-z_][\w.]*\(", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]{1,20}://", AI)
 _LEAD = re.compile(r"\bto\s*$")
 _SET = re.compile(r"\b(?:set|change[ds]?|reset|update[ds]?)\b", AI)
 _NEAR_AFTER = 72
 _NEAR_BEFORE = 56
 _JUDGED_AHEAD = 40
-_DIGIT = re.compile("[0-9]")
-
-
-def could_be_password(value: str) -> bool:
-    """What stands after «password:» is a value: no talk, no template, no row of stars."""
-    word = value.strip(TRIM)
-    if len(word) < 3 or word.lower() in NOT_A_VALUE or set(word) <= set("*•.x-_#"):
-        return False
-    if value[0] in "(<[{" and shape(word).digits == 0:
-        return False
-    return not (value[0] == "=" or (word[0] in "$%" and word[1:2] in ("{", "(", "%", "s", "")))
-
-
-# Letters with digits that aren't passwords: versions, sizes, ordinals, names of formats, files.
-_ORDINARY = re.compile(
-    r"v?\d+(?:[.:,x/\-]\d+)*[a-z%]{0,5}|[a-z]{1,8}-?\d{1,2}|\d+[a-z]{1,5}"
-    r"|[\w.+\-]+@[\w\-]+(?:\.[\w.]+)?|[a-z][\w\-]*\.[a-z]{1,5}\d?|[a-z]+(?:[ \-.]?\d{1,4}"
-    r"(?:\.\d+)*)"
-    r"|\d[\d.,]*[a-z]{0,3}(?:/[a-z]+)?|[a-z]{1,5}[_\-]?\d+(?:[_\-.]\d+)*[a-z]?",
-    AI,
-)
-_PROSE_ENDING = re.compile(r"[a-z\-]+(?:ed|ing|able|ible|ive|ful|less|ous|ly|n't)", AI)
-_SIGNS = frozenset("!@#$%^&*+_?=~")
-_LOUD_SIGNS = frozenset("!@#$%^&*+?")
-
-
-def looks_made_up(word: str, *, announced: bool = False) -> bool:
-    """Letters with digits or signs, as nobody writes words: `tr0ub4dor&3`, `sunset7668$`.
-
-    `announced`: an «is», «use» or the like stands right before the word.
-    """
-    if not 5 <= len(word) <= 64 or word[0] in "/~-.$<{([#@+" or not word.isascii():
-        return False
-    if _NAMED.match(word) or "://" in word or "/" in word or "\\" in word or ".." in word:
-        return False
-    found = shape(word)
-    signs = not _SIGNS.isdisjoint(word[1:])
-    if found.letters < 3:
-        return False
-    if not found.digits:
-        return announced and not _LOUD_SIGNS.isdisjoint(word[1:-1])
-    if _HYPHENED.fullmatch(word):
-        return True
-    if _ORDINARY.fullmatch(word):
-        tailed = (_SHORT_TAILED if announced else _TAILED).fullmatch(word)
-        stem = (tailed["stem"] or "").lower() if tailed is not None else "password"
-        return stem not in NUMBERED_NAMES and not stem.endswith("pass")
-    return announced or signs or (found.digits >= 2 and found.changes >= 2)
-
-
-_NAMED = re.compile(r"[A-Za-z_\-]{1,16}=", re.ASCII)
-_HYPHENED = re.compile(r"[a-z]{3,}(?:[\-_.][a-z]{3,})+[\-_.]?\d{1,6}", AI)
-_SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})[\-_]?\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)
-_TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}[!?$#*]{0,2}", AI)
-
-
-def _bare_ok(cue: str, word: str) -> bool:
-    found = shape(word)
-    if not found.digits or not found.letters or len(word) < 5:
-        return False
-    tailed = re.fullmatch(r"(?P<stem>[a-z]+)\d{1,2}", word, AI)
-    if tailed is not None and tailed["stem"].lower() in NUMBERED_NAMES:
-        return False
-    if re.fullmatch(r"[a-z_]{1,16}=.*|\d+[a-z]{1,4}|v?\d+(?:\.\d+)*[a-z]?", word, AI):
-        return False
-    return cue not in ("pw", "pass") or (found.digits >= 2 and found.size >= 8)
 
 
 def _boundary(text: str, start: int, cue: str) -> bool:
@@ -184,8 +122,8 @@ class PasswordSearch:
         found = (
             _linked(text, at, end, cue)
             or self._far(end, cue)
-            or _named_before(text, at, end)
-            or _quoted_before(text, at)
+            or named_before(text, at, end)
+            or quoted_before(text, at)
         )
         return [found] if found is not None else list(self._anywhere(at, end, cue))
 
@@ -219,7 +157,7 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
     marked = link["mark"] is not None
     if marked or link["verb"] is not None:
         spoken = marked and cue.endswith("phrase")
-        phrase = _passphrase(text, link.end(), sentence=spoken)
+        phrase = passphrase_at(text, link.end(), sentence=spoken)
         if phrase is not None:
             return phrase
     value = _VALUE.match(text, link.end())
@@ -230,16 +168,16 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
     trimmed = word.strip(TRIM)
     if "\n" in link.group() and not shape(word).digits:
         return None
-    if _CALL.match(word) or word.startswith("==") or _SCHEME.match(word):
+    if CALL.match(word) or word.startswith("==") or _SCHEME.match(word):
         return None
     if link["aside"] is not None:
         asked = link["aside"].lstrip().startswith("?") and trimmed.isalpha()
         fits = asked or group != "word" or looks_made_up(trimmed, announced=True)
     elif link["bare"] is not None:
-        fits = _bare_ok(cue, trimmed) if group == "word" else _quoted_ok(cue, trimmed)
+        fits = fits_unannounced(cue, trimmed) if group == "word" else _quoted_ok(cue, trimmed)
     elif cue == "pass" and not _ACCOUNT.search(text, max(0, at - 40), at):
         fits = (marked and _short_pass(text, word, value.end(group))) or (
-            shape(word).digits > 0 and not _is_ordinal(trimmed)
+            shape(word).digits > 0 and not is_ordinal(trimmed)
         )
     elif _LEAD.search(link.group()):
         fits = shape(word).digits > 0 and _SET.search(text, max(0, at - 40), at) is not None
@@ -258,9 +196,9 @@ def _plain_value(text: str, word: str, end: int) -> bool:
     """«the password is X» with a plain X: not a participle, not the first word of a clause."""
     if shape(word).digits or not word.replace("-", "").isalpha():
         return True
-    if "-" in word and _PROSE_ENDING.fullmatch(word):
+    if "-" in word and PROSE_ENDING.fullmatch(word):
         return False
-    if _PROSE_ENDING.fullmatch(word) and len(word) < 12:
+    if PROSE_ENDING.fullmatch(word) and len(word) < 12:
         return False
     after = _TOKEN.match(text, end + 1) if text[end : end + 1] == " " else None
     return after is None or after.group().lower().strip(TRIM) not in _CLAUSE_WORDS
@@ -278,7 +216,7 @@ def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, in
         return None
     stop = _CLAUSE_END.search(text, low, last)
     for intro in islice(_INTRO.finditer(text, low, stop.start() if stop else last), 5):
-        phrase = _passphrase(text, intro.end()) if cue not in ("pass", "pw") else None
+        phrase = passphrase_at(text, intro.end()) if cue not in ("pass", "pw") else None
         if phrase is not None:
             return phrase
         value = _VALUE.match(text, intro.end())
@@ -286,7 +224,7 @@ def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, in
             continue
         group = value.lastgroup or "word"
         word = value[group].strip(TRIM)
-        if _CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
+        if CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
             continue
         quoted = group != "word" and " " not in word
         marked = intro.group().strip() in (":", "=", "->", "=>", "→")
@@ -324,79 +262,11 @@ def _ends_clause(text: str, end: int) -> bool:
     return end >= len(text) or text[end - 1] in ".,;!?)" or text[end] in "\n,;.!?)"
 
 
-# --- before the cue ----------------------------------------------------------------------------
-
-_OWNER = (
-    r"(?:(?:the|my|your|a|our|its|his|her|their|that|this|new|old|current|correct|right|admin|root"
-    r"|wifi|wi-fi|login|server|account|guest|secret|real|actual|[a-z]{2,10}['’]s)\s{1,3}){0,3}"
-)
-_BEFORE = re.compile(
-    rf"(?:^|(?<=[\s\"'“`(:]))(?P<v>[^\s{NOT_MASK}\"'“”`]{{3,64}})[\"'”`,]{{0,2}}\s{{1,3}}"
-    rf"(?P<how>(?:as|for|is|was|=|<-|<=|←|that['’]?s|\(?that['’]?s|is what i use (?:as|for)"
-    rf"|\(|[-–—]|is also)\s{{0,3}})"
-    rf"{_OWNER}$",
-    AI,
-)
-_HOW = re.compile(r"\s(?:as|for|is|was|that['’]?s)\s|[=(\-–—←]", re.IGNORECASE)
-_ASKED = re.compile(
-    r"\b(?:use|used|using|try|tried|enter|entered|type|typed|put|set|have|need|say|write)\s{1,3}$",
-    AI,
-)
-_GOES_ON = re.compile(r"\s+[a-z]", AI)
-
-
-def _named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
-    """«use X as the password», «X is my password»."""
-    low = max(0, at - 110)
-    if not _HOW.search(text, max(0, at - 44), at):
-        return None
-    match = _BEFORE.search(text, low, at)
-    if match is None or not could_be_password(match["v"]):
-        return None
-    word = match["v"].strip(TRIM)
-    how = match["how"].split(" ")[0].lower()
-    if looks_made_up(word, announced=how != "for"):
-        return match.span("v")
-    quoted = text[match.start("v") - 1 : match.start("v")] in ('"', "'", "“", "`")
-    asked = _ASKED.search(text, max(0, match.start("v") - 20), match.start("v")) is not None
-    if how == "as" and (asked or quoted):
-        return match.span("v")
-    if (
-        how == "for"
-        and asked
-        and not _GOES_ON.match(text, cue_end)
-        and _OWNED.search(match.group())
-    ):
-        return match.span("v")
-    starts = match.start("v") == 0 or quoted
-    named = how in ("is", "was") and starts and word.isalpha()
-    if not named or _GOES_ON.match(text, cue_end):
-        return None
-    talk = word.lower() in FUNCTION_WORDS or _PROSE_ENDING.fullmatch(word) is not None
-    return None if talk else match.span("v")
-
-
-_POINTS_BACK = re.compile(rf"(?:that['’]?s|that is|which is|it is|it['’]s)\s{{1,3}}{_OWNER}$", AI)
-_QUOTE = re.compile(r"[\"“`]|(?<![A-Za-z])'")
-_LAST_QUOTED = re.compile(r"[\"'“`](?P<v>[^\s\"'“”`]{4,32})[\"'”`](?=[^\"'“”`]*$)")
-
-
-def _quoted_before(text: str, at: int) -> tuple[int, int] | None:
-    """«whisper 'X' to the guard, that's the password»."""
-    low = max(0, at - _NEAR_BEFORE)
-    if not _QUOTE.search(text, low, at):
-        return None
-    points = _POINTS_BACK.search(text, low, at)
-    if points is None:
-        return None
-    match = _LAST_QUOTED.search(text, low, points.start())
-    return match.span("v") if match is not None and could_be_password(match["v"]) else None
-
-
-_OWNED = re.compile(r"\bfor\s+(?:the|my|your|our|his|her|a)\s", AI)
-
-
-# --- anywhere near the cue ---------------------------------------------------------------------
+def _short_pass(text: str, word: str, end: int) -> bool:
+    """`pass: X` with a plain word: only as the last word, so that «I'll pass: too tired» stays."""
+    if shape(word).digits and not is_ordinal(word.strip(TRIM)):
+        return True
+    return len(word) >= 6 and text[end : end + 1] != " " and could_be_password(word)
 
 
 def _made_up(text: str, low: int, high: int, *, weak: bool) -> Iterator[tuple[int, int]]:
@@ -408,36 +278,3 @@ def _made_up(text: str, low: int, high: int, *, weak: bool) -> Iterator[tuple[in
         if looks_made_up(word) and not (weak and shape(word).digits < 2):
             start = match.start() + match.group().index(word)
             yield start, start + len(word)
-
-
-def _is_ordinal(word: str) -> bool:
-    return re.fullmatch(r"\d+[a-z%$]*", word, AI) is not None
-
-
-def _short_pass(text: str, word: str, end: int) -> bool:
-    """`pass: X` with a plain word: only as the last word, so that «I'll pass: too tired» stays."""
-    if shape(word).digits and not _is_ordinal(word.strip(TRIM)):
-        return True
-    return len(word) >= 6 and text[end : end + 1] != " " and could_be_password(word)
-
-
-def _passphrase(text: str, start: int, *, sentence: bool = False) -> tuple[int, int] | None:
-    """Four words or more that no sentence holds together: `correct horse battery staple`.
-
-    `sentence`: any words will do, as long as the first one isn't talk.
-    """
-    match = _PHRASE.match(text, start)
-    if match is None:
-        return None
-    end, count, talk = match.start("v"), 0, 0
-    for word in _PHRASE_WORD.finditer(match["v"]):
-        plain = word.group().lower()
-        if plain in FUNCTION_WORDS and not (sentence and count):
-            break
-        talk += plain in NOT_A_VALUE
-        count += 1
-        end = match.start("v") + word.end()
-    return (match.start("v"), end) if count >= 4 and (talk <= 1 or sentence) else None
-
-
-_PHRASE_WORD = re.compile(r"[A-Za-z]+")
