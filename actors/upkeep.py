@@ -118,7 +118,7 @@ class Upkeep:
             self._pending_age = None
         elif self._pending_age is None:
             self._pending_age = age
-        if pending > PENDING_MAX:
+        if pending - len(self._erasing) > PENDING_MAX:  # what is under way doesn't count again
             self._erase_due()
 
     def tick(self, now: Instant) -> None:
