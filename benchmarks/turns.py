@@ -114,7 +114,9 @@ def sqlite(lines: Sequence[Line], directory: Path, producers: int) -> float:
     database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     database.execute("pragma journal_mode=wal")
     database.execute("pragma synchronous=full")
-    database.execute("create table turns(conversation, number, text, primary key(1, 2))")
+    database.execute(
+        "create table turns(conversation, number, text, primary key(conversation, number))"
+    )
     lock = threading.Lock()
 
     def work(part: list[Line]) -> None:

@@ -182,7 +182,7 @@ async def test_notices_are_iterated_in_order() -> None:
 async def test_a_large_context_is_projected_in_a_thread() -> None:
     limits = Limits(bytes_per_session=2 << 20, turn_bytes=64 << 10, turns_per_session=64)
     async with AsyncConversationStore(Config(limits=limits)) as store:
-        text = AvatarText("lots of words " * 4000)
+        text = AvatarText("a normal sentence about the weather. " * 1700)
         for _ in range(12):
             await store.add_turn(KEY, text)
         seen: list[int] = []

@@ -112,7 +112,7 @@ def test_what_is_not_a_turn_or_a_key_is_refused_before_anything_is_stored() -> N
         with pytest.raises(InvalidTurn):
             store.add_turns(KEY, [])
         with pytest.raises(InvalidTurn, match="bytes of text"):
-            store.add_turns(KEY, [AvatarText("word " * 1600)] * 150)
+            store.add_turns(KEY, [AvatarText("a normal sentence about the weather. " * 215)] * 150)
         with pytest.raises(InvalidInput):
             store.ref.ask("nonsense")
         with pytest.raises(InvalidKey):

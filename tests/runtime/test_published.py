@@ -49,7 +49,7 @@ class Step:
 def _commands() -> st.SearchStrategy[Command]:
     keys = st.sampled_from(KEYS)
     return st.one_of(
-        st.builds(lambda key: AddTurns(key, (TurnToAdd(TEXT),)), keys),
+        st.builds(AddTurns, keys, st.just((TurnToAdd(TEXT),))),
         st.builds(ExpireSession, keys),
         st.builds(DeleteKey, keys),
         st.just(Sweep()),

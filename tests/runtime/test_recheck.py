@@ -79,7 +79,7 @@ def recorded(store: Running) -> list[Event]:
     ]
 
 
-TURNS = [
+TURNS: list[tuple[ConversationKey, Turn]] = [
     (KEY, AvatarText("one")),
     (KEY, ToolSummary("search", "two")),
     (OTHER_KEY, AgentResponse("three")),
