@@ -189,7 +189,11 @@ class Archive(Protocol):
     def erase(
         self, pending: Sequence[PendingErasure], pause: Callable[[], None]
     ) -> Sequence[Erasure]:
-        """Put zeros in place of the payloads, in the log and every generation, durably."""
+        """Put zeros in place of the payloads, in the log and every generation, durably.
+
+        The log must have a watermark behind their `through`: what nothing proves durable and
+        isn't whole is a torn tail to the next opening.
+        """
         ...
 
     def quarantined(self) -> Sequence[QuarantinedFile]:

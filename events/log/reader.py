@@ -22,7 +22,13 @@ from turnfold.events.event import Gap
 from turnfold.events.log.backend import ReadFrame
 from turnfold.events.log.checksum import crc32c
 from turnfold.events.log.disk import Disk, File
-from turnfold.events.log.frame import HEADER_BYTES, FrameHeader, checksum_at, decode_header
+from turnfold.events.log.frame import (
+    HEADER_BYTES,
+    POSITION_MAX,
+    FrameHeader,
+    checksum_at,
+    decode_header,
+)
 from turnfold.events.log.scan import FrameScan, ScannedFrame, Window, find_headers
 from turnfold.events.log.segment import (
     SegmentHeader,
@@ -83,7 +89,8 @@ class LogReader:
         Reading again goes on where it ended. Raises UnsupportedFormat for a newer format, and
         StorageError.
         """
-        while through is None or self.position < through:
+        end = POSITION_MAX if through is None else through
+        while self.position < end:
             if self._due:
                 gap = self._due.pop(0)
                 self.position = max(self.position, gap.last)
@@ -99,17 +106,21 @@ class LogReader:
                 if not self._has_moved_on(segment):
                     return
             else:
-                frame = next(segment.scan, None)
-                if frame is None:
+                for frame in segment.scan:
+                    last = frame.header.last
+                    if last > segment.limit:  # known to be durable in part only
+                        segment.scan.skip_to(frame.offset, frame.header.first)
+                        if not self._prove(segment, last):
+                            return
+                        break
+                    if last > self.position and frame.header.count:
+                        self.position = last
+                        yield _read_frame(segment.file, frame)
+                    if last >= segment.limit or last >= end:
+                        break
+                else:
                     if not self._pass_damage(segment):
                         return
-                elif frame.header.last > segment.limit:
-                    segment.scan.skip_to(frame.offset, frame.header.first)
-                    if not self._prove(segment, frame.header.last):
-                        return
-                elif frame.header.count and frame.header.last > self.position:
-                    self.position = frame.header.last
-                    yield _read_frame(segment.file, frame)
 
     def close(self) -> None:
         """Close the file that is open; reading again opens it again."""

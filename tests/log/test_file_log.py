@@ -466,7 +466,7 @@ def test_segment_file_without_a_header_is_replaced(rig: LogRig, content: bytes) 
 def test_leftover_of_an_opening_that_died_is_removed(rig: LogRig, log: FileLog) -> None:
     append(log)
     log.close()
-    leftover = rig.root / "log" / f"{2:020}.log.tmp"
+    leftover = rig.root / "log" / f"{7:020}.log.tmp"
     leftover.write_bytes(b"half a segment")
 
     append(rig.open(1, log.head, epoch=2))

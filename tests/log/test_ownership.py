@@ -1,3 +1,4 @@
+import fcntl
 import os
 import stat
 import subprocess
@@ -118,6 +119,29 @@ def test_ownership_is_lost_with_its_file(disk: PosixDisk, change: str) -> None:
 
     with pytest.raises(StoreLocked, match="no longer owns"):
         lock.check()
+    lock.release()
+
+
+def test_lock_replaced_while_it_was_being_taken_is_taken_anew(
+    disk: PosixDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(disk.name) / LOCK_NAME
+    system_flock = fcntl.flock
+    replaced: list[int] = []
+
+    def replacing_flock(fd: int, operation: int) -> None:
+        if not replaced:
+            replaced.append(path.stat().st_ino)
+            path.rename(path.with_name("old"))
+            path.touch()
+        system_flock(fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", replacing_flock)
+    lock = StoreLock.acquire(disk)
+
+    lock.check()
+    with pytest.raises(StoreLocked):
+        StoreLock.acquire(disk)
     lock.release()
 
 

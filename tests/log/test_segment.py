@@ -261,6 +261,19 @@ def test_walk_goes_on_where_more_was_written() -> None:
     assert scan.stopped is Stop.END
 
 
+def test_walk_sees_what_was_written_in_place_of_what_stopped_it() -> None:
+    """A failed write was taken back and another frame took its place."""
+    one, two = frames(1, 2)
+    file = segment(one, b"junk" * 100)
+    scan = scan_segment(file, expected=1)
+    before = [frame.header.first for frame in scan]
+    file.truncate(scan.offset)
+    file.write(scan.offset, two)
+
+    assert before == [1]
+    assert [frame.header.first for frame in scan] == [2]
+
+
 def test_watermarks_take_no_position() -> None:
     one, two = frames(1, 2)
     scan = scan_segment(segment(one, encode_watermark(1, b"times", 1), two), expected=1)
