@@ -2,7 +2,7 @@
 
 import re
 
-from turnfold.events.redaction_rule import NOT_MASK, Rule, value_is
+from turnfold.events.redaction_rule import NOT_MASK, Lazy, Rule, value_is
 from turnfold.events.redaction_shapes import (
     JUDGED_MAX,
     UUID,
@@ -34,7 +34,7 @@ CAPABILITY_RULES = (
         kind="cap",
         source="Second Life and OpenSimulator: capability paths",
         cues=("/cap", "/ce/", "/lslhttp"),
-        pattern=re.compile(CAPABILITY_PATH + _PATH_REST, AI),
+        pattern=Lazy(CAPABILITY_PATH + _PATH_REST, AI),
         word=32,
         wrapped=True,
     ),
@@ -42,7 +42,7 @@ CAPABILITY_RULES = (
         kind="cap",
         source="OpenSimulator: capabilities at host:port/uuid",
         cues=(":",),
-        pattern=re.compile(rf":\d{{2,5}}/{UUID}(?:0000)?\b" + _PATH_REST, AI),
+        pattern=Lazy(rf":\d{{2,5}}/{UUID}(?:0000)?\b" + _PATH_REST, AI),
         word=36,
         wrapped=True,
     ),
@@ -50,7 +50,7 @@ CAPABILITY_RULES = (
         kind="session",
         source="Second Life login: session_id, secure_session_id, agent sessions",
         cues=("session",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"session(?:[_ \-]?(?:id|key|token|uuid))?[\"'\]]{0,2}(?:"
             + _IS
             + _LLSD
@@ -63,7 +63,7 @@ CAPABILITY_RULES = (
         kind="cap",
         source="capability named in prose",
         cues=("cap",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"cap(?:s|abilit(?:y|ies))?(?:[ _\-]?(?:url|uri|id|key|path|root|seed)s?)?[\"']?"
             + _IS
             + rf"[\"'(\[{{]{{0,2}}(?P<v>{UUID}(?:0000)?)",
@@ -76,7 +76,7 @@ CAPABILITY_RULES = (
         kind="session",
         source="Second Life login: passwd is $1$ and an MD5",
         cues=("$1$",),
-        pattern=re.compile(r"\$1\$(?P<v>[0-9a-f]{32})\b", AI),
+        pattern=Lazy(r"\$1\$(?P<v>[0-9a-f]{32})\b", AI),
         word=32,
     ),
 )
@@ -89,7 +89,7 @@ PEM_RULES = (
         kind="pem",
         source="RFC 7468, RFC 4880: private keys, header to footer",
         cues=("-----begin ",),
-        pattern=re.compile(
+        pattern=Lazy(
             _PEM_HEAD + rf"(?:[^\-{NOT_MASK}]|-(?!-{{4}}))*+-{{5}}END [A-Z0-9 ]{{1,60}}-{{5}}"
         ),
     ),
@@ -97,7 +97,7 @@ PEM_RULES = (
         kind="pem",
         source="private keys that were cut off: header and the base64 behind it",
         cues=("-----begin ",),
-        pattern=re.compile(
+        pattern=Lazy(
             _PEM_HEAD
             + rf"(?:{_PEM_LINE}(?:[A-Za-z0-9+/]{{16,}}+=*"
             + rf"|[A-Za-z][A-Za-z\-]{{1,20}}: [^\r\n{NOT_MASK}]{{1,80}}))*+"
@@ -108,7 +108,7 @@ PEM_RULES = (
         kind="pem",
         source="PuTTY private key file",
         cues=("private-lines",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"Private-Lines:\s{0,3}\d{1,4}(?:\s{1,3}[A-Za-z0-9+/=]{8,76})++"
             r"(?:\s{1,3}Private-MAC:\s{0,3}[0-9a-f]{40,64})?",
             AI,
@@ -118,7 +118,7 @@ PEM_RULES = (
         kind="jwt",
         source="RFC 7519",
         cues=("eyj",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]{8,}+"
             r"(?:\.[A-Za-z0-9_\-]*+){0,3}",
             re.ASCII,
@@ -146,7 +146,7 @@ HEADER_RULES = (
         kind="auth",
         source="RFC 7616: Digest",
         cues=("authorization",),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"authorization[\"']?\s{{0,3}}[:=,]\s{{0,3}}[\"']?digest\s{{1,3}}"
             rf"(?P<v>[^\r\n{NOT_MASK}]{{8,}}+)",
             AI,
@@ -156,7 +156,7 @@ HEADER_RULES = (
         kind="auth",
         source="RFC 9110: Authorization",
         cues=("authorization",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"authorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?(?:[a-z][a-z0-9\-]{1,20}\s{1,4})?"
             rf"(?P<v>{_RFC_LETTERS}{{8,256}}+={{0,2}})",
             AI,
@@ -168,7 +168,7 @@ HEADER_RULES = (
         kind="auth",
         source="gitleaks: curl-auth-header",
         cues=("authorization:",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"authorization:\s{0,4}(?:[a-z][a-z0-9\-]{1,20}\s{1,4})?"
             rf"(?P<v>[^\s{NOT_MASK}\"'<>]{{8,256}}+)(?=[\"'])",
             AI,
@@ -179,7 +179,7 @@ HEADER_RULES = (
         kind="auth",
         source="RFC 6750: Bearer",
         cues=("bearer",),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"\bbearer(?:\s{{1,3}}token)?[\"']?[\s:=]{{1,4}}[\"']?"
             rf"(?P<v>{_RFC_LETTERS}{{16,256}}+={{0,2}})",
             AI,
@@ -191,7 +191,7 @@ HEADER_RULES = (
         kind="auth",
         source="RFC 7617: Basic",
         cues=("basic",),
-        pattern=re.compile(r"\bbasic\s{1,3}(?P<v>[A-Za-z0-9+/]{8,256}+={0,2})", AI),
+        pattern=Lazy(r"\bbasic\s{1,3}(?P<v>[A-Za-z0-9+/]{8,256}+={0,2})", AI),
         accept=value_is(_user_and_password),
         word=8,
     ),
@@ -199,7 +199,7 @@ HEADER_RULES = (
         kind="auth",
         source="vendors' own token headers",
         cues=("x-", "private-token", "job-token", "deploy-token"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"\b(?:x-(?:[a-z]{1,16}-){0,3}(?:token|key|secret|auth)|(?:private|job|deploy)-token)"
             rf"[\"']?\s{{0,3}}[:=,]\s{{0,3}}[\"']?(?P<v>[^\s{NOT_MASK}\"',;<>]{{8,256}}+)",
             AI,
@@ -210,7 +210,7 @@ HEADER_RULES = (
         kind="cookie",
         source="RFC 6265: Cookie, Set-Cookie",
         cues=("cookie",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"cookie[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
             rf"(?P<v>[A-Za-z0-9_.!#$%&*+^`|~\-]{{1,64}}=[^\s;\"'{NOT_MASK}]{{6,}}+"
             rf"(?:;\s{{0,2}}[^\s;\"'{NOT_MASK}]{{1,200}})*+)",
@@ -221,7 +221,7 @@ HEADER_RULES = (
         kind="cookie",
         source="session cookies by name",
         cues=("sess", "sid"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:sess(?:ion)?(?:[_\-]?(?:id|token))?|(?<![a-z])sid)\s{0,2}=\s{0,2}"
             rf"(?P<v>[^\s;\"'&{NOT_MASK}]{{12,256}}+)",
             AI,
@@ -235,7 +235,7 @@ BLOB_RULES = (
         kind="blob",
         source="RFC 2397: data URIs",
         cues=("data:",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"\bdata:[a-z]{2,20}/[a-z0-9.+\-]{1,60}(?:;[a-z0-9=.\-]{1,40}){0,4},"
             r"[A-Za-z0-9+/=%_\-.~!*'();:@&$]{16,}+",
             AI,
@@ -247,7 +247,7 @@ BLOB_RULES = (
         kind="blob",
         source="hexadecimal dump",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2,8}[ :]){24,}+(?:[0-9A-Fa-f]{2,8}\b)?", re.ASCII
         ),
         accept=value_is(lambda dump: len(set(dump.lower())) >= 10 and not dump.isalpha()),

@@ -2,7 +2,7 @@
 
 import re
 
-from turnfold.events.redaction_rule import Rule, before, value_is
+from turnfold.events.redaction_rule import Lazy, Rule, before, value_is
 from turnfold.events.redaction_shapes import shape
 
 AI = re.ASCII | re.IGNORECASE
@@ -82,7 +82,7 @@ CODE_RULES = (
         source="digits near the code of something",
         cues=("code", "pin", "combo", "combination"),
         before=44,
-        pattern=re.compile(
+        pattern=Lazy(
             rf"[^\n]{{0,44}}?\b{_STRONG_NOUN}\b[^\n.\d]{{0,16}}\b(?:code|pin|combo|combination)\b"
             r"[^\n\d$€£]{0,32}?(?<![\w.,\-/$])(?P<v>\d{4,8}|\d{3}[ \-]\d{3}"
             r"|\d{2}[ \-]\d{2}[ \-]\d{2})"
@@ -118,7 +118,7 @@ CODE_RULES = (
             "verificatiecode",
         ),
         before=12,
-        pattern=re.compile(
+        pattern=Lazy(
             rf"[^\n]{{0,12}}?(?<![^\W\d_]){_FOREIGN_NAME}{_FOREIGN_LINK}"
             r"(?P<v>\d{4,8}|\d{3}[ \-]\d{3})(?![\w\-/%]|[.,:]\d)",
             re.IGNORECASE,
@@ -130,7 +130,7 @@ CODE_RULES = (
         kind="code",
         source="a PIN spelled out, then in digits",
         cues=("pin is", "pin was", "pin code", "pin number"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"pin\s(?:is|was|code|number)\b[^\n\d.]{0,32}?(?P<v>\d{4,6})(?![\w\-/%]|[.,:]\d)", AI
         ),
         accept=lambda match: _YEAR.fullmatch(match["v"]) is None,
@@ -141,7 +141,7 @@ CODE_RULES = (
         source="one-time codes and PINs",
         cues=("code", "otp", "pin", "2fa", "mfa", "time password"),
         before=24,
-        pattern=re.compile(
+        pattern=Lazy(
             r"[^\n]{0,24}?"
             + _CODE_NAME
             + _CODE_LINK
@@ -155,7 +155,7 @@ CODE_RULES = (
         kind="code",
         source="six digits called a code",
         cues=("code",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"\bcode(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|\s)"
             r"(?P<v>\d{6}|\d{3}[ \-]\d{3}|\d{2} \d{2} \d{2})\b",
             AI,
@@ -167,7 +167,7 @@ CODE_RULES = (
         kind="code",
         source="four to eight digits called the code of something",
         cues=("code", "passcode", "combination", "combo"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:passcode|code|combination|combo)(?:\s(?:for|to|of|at|on)(?:\s[a-z]{1,12}){1,3})?"
             r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|(?<=passcode)\s)"
             rf"(?P<v>\d{{4,8}}|\d{{2}}-\d{{2}}-\d{{2}})(?![\w\-.,]\w|\w)(?!\s{_UNITS})",
@@ -180,7 +180,7 @@ CODE_RULES = (
         kind="code",
         source="six digits from a message or an app",
         cues=("code",),
-        pattern=re.compile(
+        pattern=Lazy(
             r"code\b(?=[^.!?\n]{0,40}?\b(?:sms|text|phone|app|authenticator|e?mail|verif\w{1,8}"
             r"|log ?in))"
             r"[^.!?\n\d]{1,48}(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-]|[.,]\d)",
@@ -193,7 +193,7 @@ CODE_RULES = (
         source="digits before «as your code», «is the code»",
         cues=("code", "pin", "passcode"),
         before=40,
-        pattern=re.compile(
+        pattern=Lazy(
             r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was"
             r"|that['’]?s)\s{1,2}"
             r"(?:[a-z0-9\-]{1,14}\s{1,2}){0,3}(?:code|pin|passcode)\b",
@@ -206,7 +206,7 @@ CODE_RULES = (
         source="six digits near a word for one-time codes",
         cues=("2fa", "otp", "authy", "authenticator"),
         before=48,
-        pattern=re.compile(
+        pattern=Lazy(
             r"[^\n]{0,48}?(?<![\w.,\-/#])(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-/]|[.,]\d)"
             r"[^\n.]{0,40}?\b(?:2fa|otp|authy|authenticator)\b",
             AI,
@@ -217,7 +217,7 @@ CODE_RULES = (
         kind="code",
         source="six digits after a word for one-time codes",
         cues=("2fa", "otp", "authy", "authenticator"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:2fa|otp|authy|authenticator)\b[^\n.\d]{0,48}(?<![\w.,\-/#])"
             r"(?P<v>\d{6}|\d{3}[ \-]\d{3})(?![\w\-/]|[.,]\d)",
             AI,
@@ -228,7 +228,7 @@ CODE_RULES = (
         kind="code",
         source="two-factor backup codes",
         cues=("2fa", "mfa", "totp"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:2fa|mfa|totp)\s(?:backup|recovery)(?:\scodes?)?(?:\s{0,2}[:=]|\s{1,2}(?:is"
             r"|are))?\s{1,2}"
             r"(?P<v>[A-Za-z0-9]{3,6}-?[A-Za-z0-9]{3,6})\b",
@@ -241,7 +241,7 @@ CODE_RULES = (
         kind="code",
         source="digits that open a door",
         cues=("alarm", "gate", "door", "safe", "keypad", "lock", "vault", "garage"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:alarm|gate|door|safe|keypad|lock(?:er)?|vault|garage)\b[^\n.\d]{0,24}"
             r"\b(?:with|code|pin|combo|combination)\s{1,2}(?:is\s{1,2}|the\s{1,2})?"
             r"(?P<v>\d{4,8})(?![\w\-/]|[.,:]\d)",
@@ -253,7 +253,7 @@ CODE_RULES = (
         kind="code",
         source="six digits of a hardware token",
         cues=("rsa ", "fob", "securid", "yubikey"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:rsa\s|fob|securid|yubikey)[^\n\d]{0,32}(?<![\w.\-])(?P<v>\d{6}"
             r"|\d{3}[ \-]\d{3})(?![\w\-.])",
             AI,
@@ -264,7 +264,7 @@ CODE_RULES = (
         kind="code",
         source="six digits to enter",
         cues=("enter ", "type ", "use ", "submit "),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:enter|type|use|submit)\s{1,2}(?:the\s|this\s)?(?:code\s)?(?P<v>\d{6}"
             r"|\d{3}[ \-]\d{3})\s{1,2}(?:to|as|for|when|on|in)\b"
             r"[^\n.]{0,24}\b(?:verify|verification|log ?in|sign|confirm|authenticat|code)",
@@ -277,7 +277,7 @@ CODE_RULES = (
         source="letters and digits called a login code",
         cues=("code",),
         before=16,
-        pattern=re.compile(
+        pattern=Lazy(
             r"[^\n]{0,16}?\b(?:guard|2fa|login|verification|security|auth|backup|access)\scode"
             r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2})(?P<v>[A-Z0-9]{5,10})\b",
             re.ASCII,
@@ -289,7 +289,7 @@ CODE_RULES = (
         kind="code",
         source="backup and recovery codes",
         cues=("backup", "recovery", "rescue", "scratch"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"\b(?:backup|recovery|rescue|scratch)\s{1,2}codes?(?:\s{0,2}[:=]|\s{1,2}(?:is|are))?"
             r"\s{1,2}(?P<v>[A-Za-z0-9\-]{6,12}"
             r"(?:[ ,;\n]{1,2}[A-Za-z0-9]{3,6}-?[0-9A-Za-z]{3,6}){0,19})",

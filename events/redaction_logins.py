@@ -3,7 +3,7 @@
 import re
 
 from turnfold.events.redaction_guess import CALL, TRIM, could_be_password, looks_made_up
-from turnfold.events.redaction_rule import NOT_MASK, Rule, value_is
+from turnfold.events.redaction_rule import NOT_MASK, Lazy, Rule, value_is
 from turnfold.events.redaction_shapes import shape
 from turnfold.events.redaction_words import SCRIPT_PASSWORD_CUES
 
@@ -54,7 +54,7 @@ LOGIN_RULES = (
         kind="credential",
         source="login told as name/password",
         cues=_LOGIN_WORDS,
-        pattern=re.compile(
+        pattern=Lazy(
             _LOGIN + r"(?:\s{0,2}(?:with|as|is|are|using)\s{1,3}|\s{0,2}[:=]\s{0,2})[\"']?"
             rf"[A-Za-z][\w.\-]{{1,32}}\s?[/:]\s?(?P<v>[^\s{NOT_MASK}/:]{{4,64}})",
             AI,
@@ -65,7 +65,7 @@ LOGIN_RULES = (
         kind="credential",
         source="login told as name with password",
         cues=_LOGIN_WORDS,
-        pattern=re.compile(
+        pattern=Lazy(
             _LOGIN + r"(?:\s{1,2}details)?"
             r"(?:\s{1,2}(?:for|to|of|on|at)(?:\s{1,2}[\w\-.]{1,20}){1,4})?"
             r"(?:\s{0,2}(?:with|as|is|are|using|w/)\s{1,3}|\s{0,2}[:=]\s{0,2}|\s)[\"']?"
@@ -81,7 +81,7 @@ LOGIN_RULES = (
         kind="credential",
         source="user and password in short",
         cues=("user", "u:", "un:"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![a-z])(?:user(?:name)?[:=]?\s{1,2}[A-Za-z][\w.@\-]{1,32}\s?[/|]\s?"
             r"|un?:\s?[A-Za-z][\w.@\-]{1,32}[\s,;/]{1,3}p(?:w|ass)?:\s?)"
             rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{4,64}})",
@@ -95,7 +95,7 @@ LOGIN_RULES = (
         source="name / password, then what it is for",
         cues=("/ ", "// "),
         before=1,
-        pattern=re.compile(
+        pattern=Lazy(
             rf"\s?//?\s(?P<v>[^\s{NOT_MASK}\"'/]{{5,64}})"
             r"(?=[^\n]{0,40}?\b(?:log ?in|account|creds|credentials)\b)",
             AI,
@@ -107,7 +107,7 @@ LOGIN_RULES = (
         kind="credential",
         source="archives on the command line",
         cues=("zip ",),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"zip\s[^\n{NOT_MASK}]{{0,40}}?(?<=\s)-P\s?[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}})"
         ),
     ),
@@ -115,7 +115,7 @@ LOGIN_RULES = (
         kind="credential",
         source="echo X | sudo -S",
         cues=("echo ",),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"echo\s[\"']?(?P<v>[^\s{NOT_MASK}\"'|]{{3,64}})[\"']?\s{{0,2}}\|\s{{0,2}}sudo\s-S"
         ),
     ),
@@ -123,7 +123,7 @@ LOGIN_RULES = (
         kind="credential",
         source="login told as name and password without a word between",
         cues=("login", "creds", "credentials"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:login|creds|credentials)[: ]{1,2}[A-Za-z][\w.@\-]{1,32}\s(?P<v>[^\s"
             rf"{NOT_MASK}\"']{{6,64}}+)",
             AI,
@@ -135,7 +135,7 @@ LOGIN_RULES = (
         kind="credential",
         source="default accounts: name:password, name/password",
         cues=("root", "admin", "guest", "demo", "user", "test"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![\w./@\-])(?:root|admin(?:istrator)?|guest|demo|user|test)\s?(?P<by>[:/])\s?"
             rf"(?P<v>[^\s{NOT_MASK}\"'/:]{{5,64}}+)(?![/:])",
             AI,
@@ -147,7 +147,7 @@ LOGIN_RULES = (
         kind="credential",
         source="Windows and Samba on the command line",
         cues=("net user ", "-u "),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"(?:net user\s[\w.\-]{{1,32}}\s(?P<n>)|-U\s[\w.\-\\]{{1,48}}%)"
             rf"(?P<v>[^\s{NOT_MASK}\"'/*]{{4,64}})",
             AI,
@@ -158,7 +158,7 @@ LOGIN_RULES = (
         kind="credential",
         source="MySQL clients: -pPASSWORD",
         cues=("mysql", "mariadb"),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"(?:mysql|mariadb)\w{{0,8}}\s[^\n{NOT_MASK}]{{0,60}}?(?<=\s)-p"
             rf"(?P<v>[^\s{NOT_MASK}\-]{{4,64}}+)",
             AI,
@@ -169,7 +169,7 @@ LOGIN_RULES = (
         kind="credential",
         source="name:password@host",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![\w./:@\-])(?P<n>[A-Za-z][\w.\-]{0,31}):"
             rf"(?P<v>[^\s{NOT_MASK}:@/]{{3,64}})@(?:[a-z0-9\-]{{1,40}}\.){{1,4}}[a-z]{{2,12}}\b",
             AI,
@@ -181,7 +181,7 @@ LOGIN_RULES = (
         kind="credential",
         source="command line options",
         cues=("--pass", "--pwd"),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"--(?:pass|pwd)(?:word|wd|phrase)?[ =][\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,256}}+)", AI
         ),
         accept=value_is(lambda value: could_be_password(value) and value[0] not in "$<"),
@@ -190,7 +190,7 @@ LOGIN_RULES = (
         kind="credential",
         source="gitleaks: curl-auth-user",
         cues=("curl",),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"curl[^{NOT_MASK}]{{0,200}}?\s(?:-u|--user)[ =]{{0,2}}[\"']?"
             rf"[^\s:{NOT_MASK}\"']{{1,64}}:(?P<v>[^\s{NOT_MASK}\"']{{3,256}}+)",
             AI,
@@ -200,7 +200,7 @@ LOGIN_RULES = (
         kind="credential",
         source="kingfisher: passwords on the command line",
         cues=("psexec", "sshpass"),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"(?:psexec|sshpass)[^\n{NOT_MASK}]{{0,120}}?\s-p[ ]?[\"']?"
             rf"(?P<v>[^\s{NOT_MASK}\"']{{3,64}}+)",
             AI,
@@ -210,7 +210,7 @@ LOGIN_RULES = (
         kind="credential",
         source="passwords in scripts without word spaces",
         cues=SCRIPT_PASSWORD_CUES,
-        pattern=re.compile(
+        pattern=Lazy(
             "(?:" + "|".join(SCRIPT_PASSWORD_CUES) + ")"
             r"\s{0,2}(?:是|为|為|は|이|가|는|은|هي|है|คือ|:|：|=|＝)?\s{0,2}[「『\"“']?"
             r"(?P<v>[!-~]{3,64}+)"
@@ -221,7 +221,7 @@ LOGIN_RULES = (
         kind="credential",
         source="answers to security questions",
         cues=("secret question", "security question", "security answer", "secret answer"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:secret|security)\s(?:question[^\n]{0,60}?\banswer|answer)(?:\s{0,2}[:=]"
             r"|\s{1,2}is:?)\s{1,2}"
             rf"[\"']?(?P<v>[^\s{NOT_MASK}\"']{{3,64}})",
@@ -233,7 +233,7 @@ LOGIN_RULES = (
         kind="credential",
         source="secret: X",
         cues=("secret",),
-        pattern=re.compile(rf"secret\s?[:=]\s?(?P<v>[^\s{NOT_MASK}\"',;]{{5,64}}+)", AI),
+        pattern=Lazy(rf"secret\s?[:=]\s?(?P<v>[^\s{NOT_MASK}\"',;]{{5,64}}+)", AI),
         accept=value_is(
             lambda value: not CALL.match(value) and looks_made_up(value.strip(TRIM), announced=True)
         ),

@@ -2,7 +2,7 @@
 
 import re
 
-from turnfold.events.redaction_rule import Rule
+from turnfold.events.redaction_rule import Lazy, Rule
 from turnfold.events.redaction_shapes import passes_luhn
 from turnfold.events.redaction_words import FUNCTION_WORDS
 
@@ -37,7 +37,7 @@ MONEY_RULES = (
         kind="card",
         source="ISO/IEC 7812-1: card numbers",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![\w.\-/=])(?P<v>\d{4}[ \-]?\d{4}[ \-]?\d{4}[ \-]?\d{1,4}(?:[ \-]?\d{1,3})?"
             r"|\d{4}[ \-]?\d{6}[ \-]?\d{4,5})(?![\w\-/])",
             re.ASCII,
@@ -49,7 +49,7 @@ MONEY_RULES = (
         kind="card",
         source="card verification codes",
         cues=("cvv", "cvc", "cvn"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:cvv|cvc|cvn)2?(?:\s{1,2}(?:code|number))?(?:\s{0,2}[:=]\s{0,2}|\s{1,2}"
             r"(?:is\s{1,2})?)"
             r"(?P<v>\d{3,4})(?!\d)",
@@ -61,7 +61,7 @@ MONEY_RULES = (
         kind="seed",
         source="BIP 39: seed phrases, announced",
         cues=("seed", "mnemonic", "recovery phrase", "recovery words", "backup phrase"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:seed|mnemonic|recovery|backup)(?:[ \-]?(?:phrase|words?|key))?"
             r"(?:\s{1,2}(?:for|of|to)(?:\s[a-z]{1,12}){1,3})?"
             r"(?:\s{0,2}[:=]|\s{1,2}(?:is|are|was):?)\s{1,3}[\"']?"
@@ -75,9 +75,7 @@ MONEY_RULES = (
         kind="seed",
         source="BIP 39: a message that is nothing but twelve words or more",
         cues=(),
-        pattern=re.compile(
-            r"\A\s{0,4}(?P<v>(?:[a-z]{3,8}[ \n]){11,23}+[a-z]{3,8})\s{0,4}\Z", re.ASCII
-        ),
+        pattern=Lazy(r"\A\s{0,4}(?P<v>(?:[a-z]{3,8}[ \n]){11,23}+[a-z]{3,8})\s{0,4}\Z", re.ASCII),
         accept=lambda match: not any(word in FUNCTION_WORDS for word in match["v"].split()),
     ),
 )

@@ -2,7 +2,7 @@
 
 import re
 
-from turnfold.events.redaction_rule import NOT_MASK, Rule, before
+from turnfold.events.redaction_rule import NOT_MASK, Lazy, Rule, before
 from turnfold.events.redaction_shapes import (
     JUDGED_MAX,
     UUID,
@@ -208,7 +208,7 @@ NAME_RULES = (
         kind="token",
         source="assignment to a telling name",
         cues=("secret", "token", "tok", "key", "credential", "jwt", "login", "auth", "sharedacc"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:secret(?:[_ ]?(?:access[_ ]?)?key)?|token|tok|key|credentials?|jwt|login|auth"
             r"|sharedaccess(?:key|signature))" + _SEPARATOR + _VALUE,
             AI,
@@ -219,7 +219,7 @@ NAME_RULES = (
         kind="token",
         source="kingfisher: rules of the form vendor, telling word, value",
         cues=("secret", "private", "access", "key", "token", "creds"),
-        pattern=re.compile(_TOLD, AI),
+        pattern=Lazy(_TOLD, AI),
         accept=_told,
         word=10,
     ),
@@ -227,7 +227,7 @@ NAME_RULES = (
         kind="token",
         source="gitleaks: rules of the form vendor name = value",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:=>|->|:{0,3}=|\?=|\|\||[:=>]=?|,)[\s\"'`=]{0,5}"
             r"(?P<v>[A-Za-z0-9_\-][A-Za-z0-9_\-=.|%:+/]{11,255}+)",
             re.ASCII,
@@ -239,7 +239,7 @@ NAME_RULES = (
         kind="token",
         source="kingfisher: rules of the form vendor value",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             rf"(?<![A-Za-z0-9])(?P<n>[A-Za-z][A-Za-z0-9]{{3,19}}+)[ \-_:=.]{{1,3}}(?:[a-z] )?"
             rf"(?P<v>{UUID}|[A-Za-z0-9]{{19,64}}+)(?![A-Za-z0-9\-])",
             re.ASCII,
@@ -252,7 +252,7 @@ NAME_RULES = (
         kind="token",
         source="any name = 32 or more hexadecimal digits",
         cues=("=", ":"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?:=>|[:=])[ \t]{0,3}[\"'`]{0,2}(?P<v>[0-9a-fA-F]{32,}+)(?![A-Za-z0-9\-])", re.ASCII
         ),
         accept=_hex_value,
@@ -262,7 +262,7 @@ NAME_RULES = (
         kind="url",
         source="signed parameters outside a URL",
         cues=("sig=", "signature="),
-        pattern=re.compile(r"sig(?:nature)?=(?P<v>[A-Za-z0-9%+/_\-]{20,}+={0,2})", AI),
+        pattern=Lazy(r"sig(?:nature)?=(?P<v>[A-Za-z0-9%+/_\-]{20,}+={0,2})", AI),
         word=20,
     ),
 )

@@ -7,7 +7,7 @@ the rest, least length of the rest. Prefixes are matched in their exact case at 
 
 import re
 
-from turnfold.events.redaction_rule import Accept, Rule
+from turnfold.events.redaction_rule import Accept, Lazy, Rule
 from turnfold.events.redaction_shapes import JUDGED_MAX, VALUE_MAX, shape
 
 ALPHABETS = {
@@ -63,10 +63,10 @@ tr_prod_ a 20|uptr_ a 20|frp_ a 20|trpat a 30|ctx7sk- d 20|fc- h 30|exa_ d 30|gp
 _MIN_WORD = 12
 
 
-def _pattern(prefix: str, alphabet: str, least: int) -> re.Pattern[str]:
+def _pattern(prefix: str, alphabet: str, least: int) -> Lazy:
     letters = ALPHABETS[alphabet]
     gap = " ?" if prefix == "FlyV1" else ""
-    return re.compile(
+    return Lazy(
         rf"(?<![A-Za-z0-9]){re.escape(prefix)}{gap}[{letters}]{{{least},{VALUE_MAX}}}+", re.ASCII
     )
 

@@ -24,14 +24,14 @@ from turnfold.events.redaction_guess import (
     looks_made_up,
     passphrase_at,
 )
-from turnfold.events.redaction_rule import NOT_MASK
+from turnfold.events.redaction_rule import NOT_MASK, Lazy
 from turnfold.events.redaction_shapes import shape
 from turnfold.events.redaction_words import PASSWORD_CUES
 
 AI = re.ASCII | re.IGNORECASE
 
-_CUES: dict[str, re.Pattern[str]] = {
-    literal: re.compile(rf"(?:{pattern})(?![A-Za-z0-9])", re.IGNORECASE)
+_CUES: dict[str, Lazy] = {
+    literal: Lazy(rf"(?:{pattern})(?![A-Za-z0-9])", re.IGNORECASE)
     for literal, pattern in PASSWORD_CUES
 }
 PROSE_CUES: tuple[str, ...] = tuple(_CUES)
@@ -112,7 +112,7 @@ class PasswordSearch:
     def near(self, at: int, literal: str) -> list[tuple[int, int]]:
         """The passwords that the cue at `at` announces, before or after it."""
         text = self._text
-        cue_match = _CUES[literal].match(text, at)
+        cue_match = _CUES[literal].compiled().match(text, at)
         if cue_match is None:
             return []
         cue = cue_match.group().lower()

@@ -42,6 +42,23 @@ Span = tuple[int, int, str]
 Accept = Callable[[re.Match[str]], bool]
 
 
+class Lazy:
+    """A regular expression that is compiled when it is first used, so that start-up stays short."""
+
+    __slots__ = ("_compiled", "_flags", "source")
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self.source = source
+        self._flags = flags
+        self._compiled: re.Pattern[str] | None = None
+
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.source, self._flags)
+        return self._compiled
+
+
 @attrs.frozen(slots=True)
 class Rule:
     """One rule. What is replaced is the group `v` of its pattern, or the whole match.
@@ -60,7 +77,7 @@ class Rule:
     kind: str
     source: str
     cues: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: Lazy
     accept: Accept | None = None
     word: int = 0
     digits: int = 0
@@ -71,7 +88,7 @@ class Rule:
     group: str | int = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "group", "v" if "v" in self.pattern.groupindex else 0)
+        object.__setattr__(self, "group", "v" if "(?P<v>" in self.pattern.source else 0)
 
 
 def value_is(judge: Callable[[str], bool]) -> Accept:

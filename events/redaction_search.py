@@ -135,7 +135,7 @@ class _Scan:
                 self._work.add(len(rules))
                 behind = at + 1
                 for rule in rules:
-                    match = rule.pattern.match(self._text, max(0, at - rule.before))
+                    match = rule.pattern.compiled().match(self._text, max(0, at - rule.before))
                     span = self._accepted(rule, match) if match is not None else None
                     if span is not None:
                         yield span
@@ -146,7 +146,7 @@ class _Scan:
         for rule in rules:
             if not self._screen.allows(rule) or rule.needs not in self._low:
                 continue
-            for match in rule.pattern.finditer(self._text):
+            for match in rule.pattern.compiled().finditer(self._text):
                 self._work.add()
                 span = self._accepted(rule, match)
                 if span is not None:

@@ -3,7 +3,7 @@
 import re
 
 from turnfold.events.redaction_prefixes import PREFIXES
-from turnfold.events.redaction_rule import Rule, value_is
+from turnfold.events.redaction_rule import Lazy, Rule, value_is
 from turnfold.events.redaction_shapes import (
     decoded_text,
     has_uuid,
@@ -103,7 +103,7 @@ RUN_RULES = (
         kind="token",
         source="shape: random run",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![A-Za-z0-9_\-])[A-Za-z0-9_\-]{24,}+={0,2}(?:\.[A-Za-z0-9_\-]{12,}+={0,2}){0,4}",
             re.ASCII,
         ),
@@ -115,7 +115,7 @@ RUN_RULES = (
         kind="blob",
         source="shape: base64 of readable text",
         cues=(),
-        pattern=re.compile(r"(?<![A-Za-z0-9+/_\-=])[A-Za-z0-9+/_\-]{20,}+={0,2}", re.ASCII),
+        pattern=Lazy(r"(?<![A-Za-z0-9+/_\-=])[A-Za-z0-9+/_\-]{20,}+={0,2}", re.ASCII),
         accept=_encoded_text,
         word=20,
         wrapped=True,
@@ -124,7 +124,7 @@ RUN_RULES = (
         kind="blob",
         source="shape: long base64",
         cues=(),
-        pattern=re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{100,}+={0,2}", re.ASCII),
+        pattern=Lazy(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{100,}+={0,2}", re.ASCII),
         accept=_long_random,
         word=100,
         wrapped=True,
@@ -133,7 +133,7 @@ RUN_RULES = (
         kind="blob",
         source="shape: long hexadecimal",
         cues=(),
-        pattern=re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{129,}+", re.ASCII),
+        pattern=Lazy(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{129,}+", re.ASCII),
         accept=value_is(lambda run: len(set(run.lower())) >= 10),
         word=129,
         wrapped=True,
@@ -143,7 +143,7 @@ RUN_RULES = (
         source="gitleaks: azure-ad-client-secret",
         cues=("q~",),
         before=4,
-        pattern=re.compile(r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{30,36}+", re.ASCII),
+        pattern=Lazy(r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{30,36}+", re.ASCII),
         word=30,
         wrapped=True,
     ),
@@ -151,7 +151,7 @@ RUN_RULES = (
         kind="token",
         source="Telegram bot API: authorizing your bot",
         cues=(),
-        pattern=re.compile(r"(?<!\d)\d{5,16}:A[A-Za-z0-9_\-]{32,36}+", re.ASCII),
+        pattern=Lazy(r"(?<!\d)\d{5,16}:A[A-Za-z0-9_\-]{32,36}+", re.ASCII),
         word=38,
         needs=":a",
         wrapped=True,
@@ -160,7 +160,7 @@ RUN_RULES = (
         kind="token",
         source="Discord: bot token",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             r"\b[MNO][A-Za-z0-9_\-]{22,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,45}+", re.ASCII
         ),
         word=58,
@@ -170,7 +170,7 @@ RUN_RULES = (
         kind="token",
         source="gitleaks: tokens of dotted or barred parts",
         cues=(),
-        pattern=re.compile(
+        pattern=Lazy(
             r"(?<![A-Za-z0-9])(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{40,}+"
             r"|(?:pat|sat)\.[A-Za-z0-9_\-]{18,24}+\.[A-Za-z0-9]{20,28}+\.[A-Za-z0-9]{16,24}+"
             r"|(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}+\.[A-Za-z0-9]{4,6}\.acc[_\-]"
@@ -190,7 +190,7 @@ RUN_RULES = (
         kind="credential",
         source="kingfisher: password hashes of crypt(3) and Kerberos tickets",
         cues=("$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$y$", "$krb5", "$argon2"),
-        pattern=re.compile(
+        pattern=Lazy(
             r"\$(?:[1-8y]|2[aby]|krb5(?:asrep|tgs|pa)|argon2(?:id?"
             r"|d))\$[A-Za-z0-9./$=,@:+*_\-]{20,}+",
             AI,
@@ -202,7 +202,7 @@ RUN_RULES = (
         source="gitleaks: mailchimp-api-key",
         cues=("-us",),
         before=32,
-        pattern=re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{32}-us\d{1,2}\b", re.ASCII),
+        pattern=Lazy(r"(?<![0-9A-Za-z])[0-9a-f]{32}-us\d{1,2}\b", re.ASCII),
         word=35,
         wrapped=True,
     ),
