@@ -46,6 +46,13 @@ class LiveSession:
         self.summary = 0
         self.summary_text = ""
 
+    def copy(self) -> "LiveSession":
+        """An equal one."""
+        twin = LiveSession(self.start)
+        twin.turns = dict(self.turns)
+        twin.summary, twin.summary_text = self.summary, self.summary_text
+        return twin
+
 
 class History:
     """Makes one command's events at a time; `frames` are all so far.
@@ -65,6 +72,26 @@ class History:
         self.epoch = 0
         self._random = random.Random(seed)
         self._texts = 0
+
+    def copy(self) -> "History":
+        """The same past and the same future, independently."""
+        twin = History(self.seed, self.avatars)
+        twin.frames = list(self.frames)
+        twin.live = {key: session.copy() for key, session in self.live.items()}
+        twin.records = dict(self.records)
+        twin.gone = list(self.gone)
+        twin.pending = dict(self.pending)
+        twin.position, twin.epoch, twin._texts = self.position, self.epoch, self._texts
+        twin._random.setstate(self._random.getstate())
+        return twin
+
+    @property
+    def live_texts(self) -> list[str]:
+        """Every text that must still be there."""
+        sessions = self.live.values()
+        texts = [text for session in sessions for text in session.turns.values()]
+        texts += [session.summary_text for session in sessions if session.summary]
+        return texts + [text for _position, text in self.records.values()]
 
     @property
     def events(self) -> list[Event]:

@@ -9,7 +9,7 @@ from histories import T0, History
 from turnfold.events.codec import encode_events
 from turnfold.events.commands import Instant
 from turnfold.events.event import ContentErased, Event, GenerationWritten
-from turnfold.events.evolve import evolve
+from turnfold.events.evolve import evolve, fold
 from turnfold.events.limits import Limits
 from turnfold.events.log.backend import FrameParts, GenerationFile
 from turnfold.events.log.disk import Disk
@@ -18,7 +18,6 @@ from turnfold.events.log.ownership import Ownership, StoreLock
 from turnfold.events.log.posix_disk import PosixDisk
 from turnfold.events.log.recovery import OnDamage, Recovered, open_store
 from turnfold.events.reasons import Reason
-from turnfold.events.sealed import Erased
 from turnfold.events.snapshot import capture, state_digest
 
 LIMITS = Limits()
@@ -42,22 +41,33 @@ class FileStore:
     def __init__(
         self,
         disk: Disk,
-        history: History,
+        history: History | list[History],
         *,
         limits: Limits = LIMITS,
         on_damage: OnDamage = "recover",
         acquire: Callable[[], Ownership] = Owned,
     ) -> None:
+        """Of several histories that may have happened, the one that the state shows is taken."""
         self.disk = disk
-        self.history = history
-        entropy = random.Random(history.seed).randbytes
         self.opened: Recovered = open_store(
-            disk, acquire, limits=limits, on_damage=on_damage, entropy=entropy
+            disk, acquire, limits=limits, on_damage=on_damage, entropy=random.Random(1).randbytes
         )
+        histories = [history] if isinstance(history, History) else history
+        self.recovered_digest = state_digest(capture(self.opened.state))
+        self.history = self._happened(histories)
         self.log, self.archive = self.opened.log, self.opened.archive
         self.state, self.report = self.opened.state, self.opened.report
         if self.opened.read_only is None:
             self._open(limits)
+
+    def _happened(self, histories: list[History]) -> History:
+        happened = (
+            one
+            for one in histories
+            if one.position == self.opened.state.position
+            and state_digest(capture(fold(one.events))) == self.recovered_digest
+        )
+        return histories[-1] if len(histories) == 1 else next(happened, histories[-1])
 
     def _open(self, limits: Limits) -> None:
         events = opening_events(
@@ -99,7 +109,7 @@ class FileStore:
         for _ in range(commands):
             events = self.history.step()
             if isinstance(events[0], ContentErased):
-                self.log.sync()
+                self.log.watermark(self.now)  # nothing is erased that isn't proven durable
                 self.archive.erase(list(self.state.pending.values()), no_pause)
             self.write(events, sync=sync)
         return self
@@ -108,13 +118,14 @@ class FileStore:
         """Sync, and write a generation."""
         self.log.sync()
         written = self.archive.write_generation(capture(self.state), self.log.head, no_pause)
-        common = {"at": self.now.at, "age": self.now.age, "reason": Reason.WRITTEN_FLUSH}
         event = GenerationWritten(
             position=self.state.position + 1,
+            at=self.now.at,
+            age=self.now.age,
+            reason=Reason.WRITTEN_FLUSH,
             generation=written.position,
             digest=written.digest,
             size=written.size,
-            **common,  # type: ignore[arg-type]  # times and a reason, as they are called
         )
         self.history.adopt((event,))
         self.write((event,))
@@ -122,7 +133,7 @@ class FileStore:
 
     def erase(self) -> None:
         """Carry out every pending erasure and record it."""
-        self.log.sync()
+        self.log.watermark(self.now)
         erased = self.archive.erase(list(self.state.pending.values()), no_pause)
         events = tuple(
             ContentErased(
@@ -148,29 +159,24 @@ class FileStore:
         self.log.close()
 
 
-def store_at(path: Path, seed: int = 1, **options: object) -> FileStore:
-    """A new or an existing store below `path`, with a history of its own."""
-    return reopen(path, History(seed), **options)
-
-
-def reopen(path: Path, history: History, **options: object) -> FileStore:
-    """Open the store below `path` again for the same history."""
+def store_at(
+    path: Path,
+    history: History | None = None,
+    *,
+    limits: Limits = LIMITS,
+    on_damage: OnDamage = "recover",
+) -> FileStore:
+    """Open the store below `path`, or make one, for this history."""
     disk = PosixDisk(path, create=True)
-    return FileStore(disk, history, acquire=lambda: StoreLock.acquire(disk), **options)  # type: ignore[arg-type]  # passed on
+    return FileStore(
+        disk,
+        history or History(1),
+        limits=limits,
+        on_damage=on_damage,
+        acquire=lambda: StoreLock.acquire(disk),
+    )
 
 
 def texts_below(path: Path) -> bytes:
     """Every byte of every file below `path`, in one string to search in."""
     return b"\n".join(file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file())
-
-
-def live_contents(store: FileStore) -> dict[int, bytes | Erased]:
-    """What the live state holds, by position."""
-    return {
-        position: sealed
-        for session in store.state.sessions()
-        for position, sealed in (
-            (session.start, session.started.sealed),
-            *((turn.position, turn.sealed) for turn in session.turns),
-        )
-    }

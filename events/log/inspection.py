@@ -1,6 +1,7 @@
 """Looking at a store's files without touching them: what recovery starts from, and doctor too."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
@@ -17,7 +18,14 @@ from turnfold.events.log.generation_file import (
 )
 from turnfold.events.log.opening import OpeningReport
 from turnfold.events.log.quarantine import DIGEST_BYTES, Finding
-from turnfold.events.log.survey import Anchor, SegmentEntry, Survey, list_entries, store_id_of
+from turnfold.events.log.survey import (
+    UNKNOWN,
+    Anchor,
+    SegmentEntry,
+    Survey,
+    list_entries,
+    store_id_of,
+)
 from turnfold.events.log.tail_fold import OtherChain, TailFold
 from turnfold.events.log.verdict import Verdict
 from turnfold.events.log.walk import Walk
@@ -25,22 +33,19 @@ from turnfold.events.reasons import Reason
 from turnfold.events.sealed import Unreadable, sealed_length
 from turnfold.events.state import StoreState
 
+OTHER_HISTORY: Final = "its chain head is not the log's: it is of another history"
+
 
 @attrs.frozen(eq=False, repr=False)
 class Inspection:
-    """What lies in a store: its segments, the generation that the state is from, the state.
-
-    `named` is the highest position that a generation or a checkpoint names.
-    """
+    """What lies in a store: its segments, the generation that the state is from, the state."""
 
     entries: list[SegmentEntry]
     store_id: bytes | None
     fold: TailFold
-    anchor: Anchor
     survey: Survey
     generation: LoadedGeneration | None
     rejected: list[Rejected]
-    named: int
 
     @property
     def is_new(self) -> bool:
@@ -72,44 +77,65 @@ def inspect(disk: Disk) -> Inspection:
         if isinstance(loaded, Rejected):
             rejected.append(loaded)
             continue
-        named = max(named, loaded.header.position)
+        found = _look_from(disk, entries, loaded, max(named, loaded.header.position))
+        if isinstance(found, Inspection):
+            return attrs.evolve(found, rejected=rejected)
+        rejected.append(found)
+        if found.message != OTHER_HISTORY:
+            named = max(named, loaded.header.position)
+    found = _walk(disk, entries, None, StoreState(), named=named)
+    if found.survey.torn_at:
+        found = _walk(disk, entries, None, StoreState(), named=named, torn_at=found.survey.torn_at)
+    return attrs.evolve(found, rejected=rejected)
+
+
+def _look_from(
+    disk: Disk, entries: list[SegmentEntry], loaded: LoadedGeneration, named: int
+) -> Inspection | Rejected:
+    """What there is if one starts from this generation."""
+    torn_at = 0
+    while True:
         state = restore_generation(disk, loaded)
         if isinstance(state, Rejected):
-            rejected.append(state)
-            continue
-        store_id = store_id or loaded.header.store_id
-        anchor = Anchor(loaded.header.position, loaded.header.head)
+            return state
         try:
-            fold, survey = _walk(disk, entries, store_id, state, anchor)
+            found = _walk(disk, entries, loaded, state, named=named, torn_at=torn_at)
         except OtherChain:
-            message = "its chain head is not the log's: it is of another history"
-            rejected.append(Rejected(name, Reason.QUARANTINED_INVALID, message))
-            continue
-        return Inspection(entries, store_id, fold, anchor, survey, loaded, rejected, named)
-    anchor = Anchor(0, genesis(store_id) if store_id else b"")
-    fold, survey = _walk(disk, entries, store_id or b"", StoreState(), anchor)
-    return Inspection(entries, store_id, fold, anchor, survey, None, rejected, named)
+            return Rejected(loaded.name, Reason.QUARANTINED_INVALID, OTHER_HISTORY)
+        if torn_at or not found.survey.torn_at:
+            return found
+        torn_at = found.survey.torn_at
 
 
 def _walk(
     disk: Disk,
     entries: list[SegmentEntry],
-    store_id: bytes,
+    generation: LoadedGeneration | None,
     state: StoreState,
-    anchor: Anchor,
-) -> tuple[TailFold, Survey]:
+    *,
+    named: int,
+    torn_at: int = 0,
+) -> Inspection:
+    store_id = store_id_of(entries)
+    if generation is not None:
+        store_id = store_id or generation.header.store_id
+        anchor = Anchor(generation.header.position, generation.header.head)
+    else:
+        anchor = Anchor(0, genesis(store_id) if store_id else UNKNOWN)
     fold = TailFold(state, anchor)
     walk = Walk(
         disk,
         entries,
-        store_id,
+        store_id or bytes(16),
         anchor=anchor,
         visit=fold.visit,
         declare=fold.declare,
+        torn_at=torn_at,
     )
     survey = walk.run()
     survey.epoch = max(survey.epoch, state.opening.epoch)
-    return fold, survey
+    survey.raise_evidence(named)
+    return Inspection(entries, store_id, fold, survey, generation, [])
 
 
 def drop_caches(disk: Disk, entries: list[SegmentEntry]) -> None:

@@ -120,7 +120,7 @@ class _Recovery:
             drop_caches(self._disk, found.entries)
             found = inspect(self._disk)
         new = found.is_new
-        verdict = judge(found.survey, found.fold, found.entries, named=found.named, new=new)
+        verdict = judge(found.survey, found.fold, found.entries, new=new)
         report = report_on(found, verdict)
         secret = read_key(self._disk)
         refusal = self._refusal(found, report, secret, new=new)

@@ -65,14 +65,11 @@ class Verdict:
         return self.reason is Reason.OPENED_DAMAGED
 
 
-def judge(
-    found: Survey, fold: TailFold, entries: Sequence[SegmentEntry], *, named: int, new: bool
-) -> Verdict:
-    """The verdict on a log. `named` is the highest position of a generation or checkpoint.
+def judge(found: Survey, fold: TailFold, entries: Sequence[SegmentEntry], *, new: bool) -> Verdict:
+    """The verdict on a log. `new`: there is nothing of a store yet.
 
-    Changes nothing but the survey's evidence. `new`: there is nothing of a store yet.
+    Changes nothing but the survey's evidence: a whole frame that the state refuses is damage.
     """
-    found.raise_evidence(named)
     breaks, kept_head = _breaks(found, fold)
     if fold.misfit is not None:
         found.raise_evidence(fold.misfit.position)

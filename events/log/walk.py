@@ -34,14 +34,17 @@ class Walk:
         anchor: Anchor,
         visit: Visit,
         declare: Callable[[Gap], None],
+        torn_at: int = 0,
     ) -> None:
         """Visit what lies behind the anchor, and the frames before it in its segment.
 
-        `declare` is told of each declared gap on the way.
+        `declare` is told of each declared gap on the way. The frame that begins at `torn_at`
+        counts as not whole, and so does all that follows it in its segment.
         """
         self._disk = disk
         self._visit = visit
         self._declare = declare
+        self._torn_at = torn_at
         self._store_id = store_id
         self._anchor = anchor
         self.found = Survey()
@@ -139,6 +142,9 @@ class Walk:
                         why = "a frame goes on past where the next segment begins"
                         self._break(entry, found.position + 1, frame.offset, None, why)
                     return
+                if frame.header.first == self._torn_at:
+                    self._torn(entry, file, frame)
+                    return
                 self._frame(entry, frame)
             if self._ends_well(entry, file, scan, limit):
                 return
@@ -181,9 +187,23 @@ class Walk:
             found.head = self._anchor.head
         found.position = header.last
         size = header.frame_bytes
-        place = Place(entry.base, frame.offset, size, header.first, header.last, before)
+        place = Place(
+            entry.base,
+            frame.offset,
+            size,
+            header.first,
+            header.last,
+            before,
+            frame.payload_ok is not False,
+        )
         found.undurable.append(place)
         self._visit(place, frame, found.head)
+
+    def _torn(self, entry: SegmentEntry, file: File, frame: ScannedFrame) -> None:
+        why = "a payload's checksum doesn't hold"
+        end = file.status().size
+        self._break(entry, self.found.position + 1, frame.offset, None, why, end=end)
+        self._look_for_evidence(file, frame.offset)
 
     # --- damage and evidence -----------------------------------------------------------------
 

@@ -72,23 +72,16 @@ def run(frames: list[tuple[Event, ...]], every: int) -> tuple[Copies, StoreState
     return copies, state
 
 
-def live_texts(history: History) -> list[str]:
-    sessions = history.live.values()
-    texts = [text for session in sessions for text in session.turns.values()]
-    texts += [session.summary_text for session in sessions if session.summary]
-    return texts + [text for _position, text in history.records.values()]
-
-
 @given(seed=st.integers(0, 2**32), every=st.integers(3, 20))
 def test_what_must_go_is_gone_and_what_is_live_stays(seed: int, every: int) -> None:
     history = History(seed).run(80)
     copies, state = run(history.frames, every)
-    assert any(text in copies for text in live_texts(history))
+    assert any(text in copies for text in history.live_texts)
 
     copies.erase(list(state.pending.values()))
 
     assert [text for text in history.gone if text and text in copies] == []
-    assert [text for text in live_texts(history) if text not in copies] == []
+    assert [text for text in history.live_texts if text not in copies] == []
     events = [
         event
         for first, chained, payload in copies.log
@@ -151,4 +144,4 @@ def test_a_text_redacted_repeatedly_keeps_its_newest_form(times: int) -> None:
     copies.erase(list(state.pending.values()))
 
     assert not any(text in copies for text in history.gone)
-    assert all(text in copies for text in live_texts(history))
+    assert all(text in copies for text in history.live_texts)
