@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from turnfold.events.commands import Instant
-from turnfold.events.event import Event, SubscriberParked
+from turnfold.events.event import DamageFound, Event, Gap, SubscriberParked
 from turnfold.events.limits import Limits
 from turnfold.events.log.opening import OpeningReport, opening_events
 from turnfold.events.reasons import Reason
@@ -15,7 +15,13 @@ Build = Callable[[int, Instant], Sequence[Event]]
 
 
 def opening(
-    report: OpeningReport, state: StoreState, *, epoch: int, limits: Limits, recorded_clock: bool
+    report: OpeningReport,
+    state: StoreState,
+    *,
+    epoch: int,
+    limits: Limits,
+    recorded_clock: bool,
+    seen_at: int,
 ) -> Build:
     """Builds the first frame of an opening; `state` stands at the position before it."""
     return lambda _position, now: opening_events(
@@ -26,6 +32,7 @@ def opening(
         ruleset=RULESET_VERSION,
         limits=limits,
         recorded_clock=recorded_clock,
+        seen_at=seen_at,
     )
 
 
@@ -39,5 +46,19 @@ def parked(name_tag: bytes, at_position: int) -> Build:
             reason=Reason.SUBSCRIBER_FAILING,
             name_tag=name_tag,
             at_position=at_position,
+        )
+    ]
+
+
+def damage_found(gap: Gap) -> Build:
+    """Builds the event of positions that a reader found damaged while the store was open."""
+    return lambda position, now: [
+        DamageFound(
+            position=position,
+            at=now.at,
+            age=now.age,
+            reason=Reason.DAMAGE_FOUND,
+            first=gap.first,
+            last=gap.last,
         )
     ]

@@ -11,6 +11,7 @@ from turnfold.actors.bookkeeping import opening
 from turnfold.actors.clock import AgeClock, Clock, SystemClock
 from turnfold.actors.config import Config
 from turnfold.actors.control import CONVERSATIONS
+from turnfold.actors.digest_keys import DigestKeys, file_keys, memory_keys
 from turnfold.actors.feed import Feed
 from turnfold.actors.ledger import Ledger
 from turnfold.actors.names import KeyNames
@@ -61,6 +62,7 @@ def _memory_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts
         state=StoreState(),
         last=None,
         report=OpeningReport(Reason.OPENED_NEW),
+        keys=memory_keys(entropy),
         files=log.close,
     )
 
@@ -92,6 +94,12 @@ def _file_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts:
             state=recovered.state,
             last=recovered.last,
             report=recovered.report,
+            keys=file_keys(
+                disk,
+                entropy,
+                in_use=bool(recovered.state.records),
+                read_only=recovered.read_only is not None,
+            ),
             files=undo.pop_all().close,
             read_only=recovered.read_only,
         )
@@ -121,13 +129,14 @@ def assemble(
     state: StoreState,
     last: Instant | None,
     report: OpeningReport,
+    keys: DigestKeys,
     files: Callable[[], None],
     read_only: TurnfoldError | None = None,
 ) -> Parts:
     """A store around a log and an archive whose events are folded into `state`.
 
     `last` is the newest instant in the log, None if the store is new; `report` says how
-    it was found; `files` closes what was opened with it.
+    it was found; `keys` make session-state digests; `files` closes what was opened with it.
     """
     names = KeyNames(log.secret)
     ages = AgeClock(clock, last)
@@ -143,8 +152,8 @@ def assemble(
         clock=ages,
         reads=lambda recheck: Reads(published, ages, names, recheck, boundary_key(log.secret)),
         recheck=lambda tell: Recheck(state, same_rules=same_rules, entropy=entropy, tell=tell),
-        feed=lambda parked: Feed(
-            read=event_reader(log),
+        feed=lambda parked, damaged: Feed(
+            read=event_reader(log, damaged),
             head=lambda: log.durable,
             secret=log.secret,
             where=where,
@@ -160,17 +169,30 @@ def assemble(
             epoch=log.epoch,
             limits=config.limits,
             recorded_clock=clock.recorded,
+            seen_at=0 if last is None else last.at,
         ),
         read_only=read_only,
+        names=names,
+        keys=keys,
         files=files,
     )
 
 
-def event_reader(log: Log) -> Callable[[int], Iterator[Sequence[Event] | Gap]]:
-    """The durable events after a position, a frame at a time, without content."""
+def event_reader(
+    log: Log, damaged: Callable[[Gap], None]
+) -> Callable[[int], Iterator[Sequence[Event] | Gap]]:
+    """The durable events after a position, a frame at a time, without content.
+
+    `damaged` is told of positions that are missing and were never declared to be.
+    """
 
     def read(after: int) -> Iterator[Sequence[Event] | Gap]:
         for item in log.read(after, content=False):
-            yield item if isinstance(item, Gap) else decode_events(item.chained, item.first, None)
+            if not isinstance(item, Gap):
+                yield decode_events(item.chained, item.first, None)
+                continue
+            if item.reason is Reason.DAMAGE_UNDECLARED:
+                damaged(item)
+            yield item
 
     return read

@@ -16,10 +16,11 @@ import attrs
 import pykka
 
 from turnfold.actors.admission import Admission
-from turnfold.actors.bookkeeping import Build, parked
+from turnfold.actors.bookkeeping import Build, damage_found, parked
 from turnfold.actors.clock import AgeClock
 from turnfold.actors.config import Config
 from turnfold.actors.control import ControlServer
+from turnfold.actors.digest_keys import DigestKeys
 from turnfold.actors.door import Door
 from turnfold.actors.feed import Feed
 from turnfold.actors.generation_writer import GenerationWriter, Job
@@ -29,19 +30,23 @@ from turnfold.actors.published import Published
 from turnfold.actors.reads import Reads
 from turnfold.actors.recheck import Recheck
 from turnfold.actors.reply import BlockingSlot
+from turnfold.actors.state_desk import StateDesk
 from turnfold.actors.stats import Stats
 from turnfold.actors.store_actor import StoreActor, Wiring
 from turnfold.actors.ticker import Ticker
+from turnfold.events.decide import Names
 from turnfold.events.errors import TurnfoldError
+from turnfold.events.event import Gap
 from turnfold.events.log.backend import Archive, Log
 
 JOIN_S: Final = 30.0  # for one thread at close; a disk that hangs longer leaves its thread behind
 DRAIN_S: Final = 1.0  # for subscribers to handle what is durable; their checkpoints hold the rest
-FEED_S: Final = 5.0  # for subscribers to return from the notice in hand
+FEED_S: Final = 2.0  # for subscribers to return from the notice in hand
 STRAGGLERS_S: Final = 5.0  # for senders that were admitted and have not told their command yet
 
 
 Parked = Callable[[bytes, int], None]
+Damaged = Callable[[Gap], None]
 Tell = Callable[[object], None]
 
 
@@ -49,7 +54,7 @@ Tell = Callable[[object], None]
 class Parts:
     """What a store is made of before its threads run; the composition root picks them.
 
-    `feed` makes the feed, given whom to tell of a parked subscriber; `recheck` and `reads` are made
+    `feed` makes the feed, given whom to tell of a parked subscriber and of damage; `recheck` and `reads` are made
     alike.
     `opening` builds the events of this opening; None if the store is read-only, for the reason in
     `read_only`. `files` closes what recovery opened, the owner's lock last.
@@ -63,9 +68,11 @@ class Parts:
     clock: AgeClock
     reads: Callable[[Recheck], Reads]
     recheck: Callable[[Tell], Recheck]
-    feed: Callable[[Parked], Feed]
+    feed: Callable[[Parked, Damaged], Feed]
     opening: Build | None
     read_only: TurnfoldError | None
+    names: Names
+    keys: DigestKeys
     files: Callable[[], None]
 
 
@@ -77,7 +84,8 @@ class Supervisor:
         self._log = parts.log
         self._recheck = parts.recheck(self._tell)
         self.reads = parts.reads(self._recheck)
-        self.feed = parts.feed(self.parked)
+        self._damaged: set[tuple[int, int]] = set()
+        self.feed = parts.feed(self.parked, self.damaged)
         self._admission = Admission(parts.config.limits.commands_in_flight)
         self._writer = GenerationWriter(parts.archive, self._tell)
         self._ticker = Ticker(self._tick)
@@ -87,6 +95,16 @@ class Supervisor:
         self.door = Door(parts.config, self._admission, self._actor.actor_ref)
         self._actor.batch.door = self.door
         self._control: ControlServer | None = None
+        self.state_desk = StateDesk(
+            parts.config,
+            door=self.door,
+            records=parts.published.records,
+            find=parts.published.find,
+            clock=parts.clock,
+            names=parts.names,
+            secret=parts.log.secret,
+            keys=parts.keys,
+        )
 
     def _wiring(self) -> Wiring:
         config = self._parts.config
@@ -152,6 +170,12 @@ class Supervisor:
     def parked(self, name_tag: bytes, position: int) -> None:
         """A subscriber failed too often: record it. Any thread; never waits."""
         self._tell(Record(parked(name_tag, position)))
+
+    def damaged(self, gap: Gap) -> None:
+        """A reader found positions missing that nothing declares: record it, once. Any thread."""
+        if (gap.first, gap.last) not in self._damaged:
+            self._damaged.add((gap.first, gap.last))
+            self._tell(Record(damage_found(gap)))
 
     def _tell(self, message: object) -> None:
         """Tell the store actor; nothing if it has ended already."""

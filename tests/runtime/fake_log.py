@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterator, Sequence
 from hashlib import shake_128
 
 from turnfold.actors.bootstrap import assemble
@@ -57,6 +57,7 @@ class FakeLog:
         self.marks = 0
         self.closed = False
         self.full = False
+        self.missing: Container[int] = ()  # frames that begin here can't be read
         self.append_faults: list[BaseException | None] = []
         self.sync_faults: list[BaseException | None] = []
         self.open_gate = threading.Event()
@@ -95,7 +96,9 @@ class FakeLog:
     ) -> Iterator[ReadFrame | Gap]:
         for frame in tuple(self.frames):
             last = frame.first + frame.count - 1
-            if after < last <= self.durable:
+            if after < last <= self.durable and frame.first in self.missing:
+                yield Gap(frame.first, last, Reason.DAMAGE_UNDECLARED)
+            elif after < last <= self.durable:
                 sizes = len(frame.chained), len(frame.payload)
                 header = FrameHeader(MAGIC, *sizes, frame.first, frame.count, 1, 1, 0)
                 payload = frame.payload if content else None

@@ -10,8 +10,11 @@ from runtime.fake_log import KEY, WAIT_S, FakeArchive, FakeLog, Running, running
 from turnfold.actors.config import Config
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.actors.messages import AddTurn, DeleteKey, Flush, GetStats
+from turnfold.actors.subscriber import Subscriber
 from turnfold.actors.unregistered import UnregisteredActor
 from turnfold.events.errors import NotWritten, OutcomeUnknown, StoreClosed, StoreFailed
+from turnfold.events.event import Gap
+from turnfold.events.notice import Notice
 from turnfold.events.turns import AvatarText
 
 
@@ -175,3 +178,53 @@ def test_a_failure_of_background_work_closes_the_store_to_commands() -> None:
             store.ref.ask(Flush())
         with pytest.raises(StoreFailed):
             store.ref.ask(AddTurn(KEY, AvatarText("y")))
+
+
+def test_damage_that_a_subscriber_meets_is_recorded_once() -> None:
+    with running() as store:
+        for number in range(5):
+            store.ref.ask(AddTurn(KEY, AvatarText(f"{number}")))
+        store.log.missing = range(3, 5)
+        seen: list[object] = []
+
+        class Collecting(Subscriber):
+            def on_notice(self, notice: Notice) -> None:
+                seen.append(notice.type)
+
+            def on_gap(self, gap: Gap) -> None:
+                seen.append((gap.first, gap.last))
+
+        for _ in range(2):
+            store.supervisor.feed.subscribe(Collecting, after=0)
+        until(lambda: seen.count("DamageFound") == 2)
+        assert seen.count((3, 4)) == 2
+
+
+def test_a_system_exit_in_a_subscriber_changes_nothing_for_the_store() -> None:
+    class Exiting(Subscriber):
+        def on_notice(self, notice: Notice) -> None:
+            met.set()
+            raise SystemExit
+
+    met = threading.Event()
+    with running() as store:
+        store.supervisor.feed.subscribe(Exiting)
+        store.ref.ask(AddTurn(KEY, AvatarText("x")))
+        assert met.wait(WAIT_S)
+        assert store.ref.ask(AddTurn(KEY, AvatarText("y"))).durable
+
+
+def test_a_subscriber_that_never_returns_keeps_nobody_from_closing() -> None:
+    class Stuck(Subscriber):
+        def on_notice(self, notice: Notice) -> None:
+            stuck.set()
+            assert free.wait(WAIT_S)
+
+    stuck, free = threading.Event(), threading.Event()
+    with running() as store:
+        store.supervisor.feed.subscribe(Stuck)
+        store.ref.ask(AddTurn(KEY, AvatarText("x")))
+        assert stuck.wait(WAIT_S)
+        store.supervisor.close()
+        assert store.log.closed
+        free.set()
