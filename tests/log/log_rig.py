@@ -12,6 +12,7 @@ from turnfold.events.log.backend import FrameParts, ReadFrame
 from turnfold.events.log.chain import genesis
 from turnfold.events.log.disk import File, FileStatus
 from turnfold.events.log.file_log import SEGMENT_BYTES, FileLog
+from turnfold.events.log.frame import encode_frame
 from turnfold.events.log.posix_disk import PosixDisk
 from turnfold.events.log.reader import LogReader
 
@@ -35,6 +36,20 @@ def batch(first: int, frames: int, payload_bytes: int = 40) -> list[FrameParts]:
 
 
 CHANGES = frozenset({"write", "truncate", "sync", "create", "rename", "sync_directory"})
+
+
+def append(log: FileLog, frames: int = 1, *, bookkeeping: bool = False) -> None:
+    """Append and sync frames of one event each."""
+    log.append(batch(log.position + 1, frames), expected=log.position, bookkeeping=bookkeeping)
+    log.sync()
+
+
+def raw(first: int, synced_through: int, epoch: int = 1) -> bytes:
+    """A frame's bytes as an earlier epoch left them."""
+    p = parts(first)
+    return encode_frame(
+        first, p.count, p.chained, p.payload, synced_through=synced_through, epoch=epoch
+    )
 
 
 class Owner:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from log.log_rig import GENESIS, NOW, LogRig, batch, frames_seen, outline, parts
+from log.log_rig import GENESIS, NOW, LogRig, append, batch, frames_seen, outline, parts
 
 from turnfold.events.errors import NotWritten, UnsupportedFormat
 from turnfold.events.event import Gap
@@ -24,12 +24,6 @@ TRIMMED = Reason.TRIMMED_STORAGE_LIMIT
 @pytest.fixture
 def rig(tmp_path: Path) -> LogRig:
     return LogRig(tmp_path / "store")
-
-
-def append(log: FileLog, frames: int = 1) -> None:
-    """Append and sync frames of one event each."""
-    log.append(batch(log.position + 1, frames), expected=log.position)
-    log.sync()
 
 
 def segments(rig: LogRig, *sizes: int) -> FileLog:
