@@ -52,6 +52,9 @@ def is_integrity_hash(match: re.Match[str]) -> bool:
     return any(m.start() <= start and end <= m.end() for m in _SRI.finditer(text, low, high))
 
 
+_BLOB_SIZE = 100
+
+
 def _is_public_id(run: str) -> bool:
     """`pi_1F…`, `cus_…`: an object's id at a payment provider, which it shows to everyone."""
     name, _, rest = run.partition("_")
@@ -62,6 +65,8 @@ def _random_run(match: re.Match[str]) -> bool:
     run = match.group()
     if not _DIGIT.search(run) or has_uuid(run) or _is_public_id(run) or is_integrity_hash(match):
         return False
+    if len(run) >= _BLOB_SIZE and "." not in run and is_binary_text(run):
+        return False  # a payload, which the rule for long base64 replaces with its size
     found = shape(run)
     size = found.size
     if (
