@@ -22,6 +22,7 @@ from turnfold.actors.messages import (
 )
 from turnfold.actors.pump import Item
 from turnfold.actors.refs import AsyncStoreRef
+from turnfold.actors.state_desk import StateDesk
 from turnfold.actors.stats import Stats
 from turnfold.actors.subscriber import Factory
 from turnfold.actors.subscription import Subscription
@@ -80,7 +81,7 @@ class AsyncConversationStore:
         If the task is cancelled meanwhile, the store is closed again.
         """
         if self._running is None:
-            running = await _in_thread(self._start, undo=Supervisor.close)
+            running = await in_thread(self._start, undo=Supervisor.close)
             self._running = running
             self._ref = AsyncStoreRef(running.door, running.reads, running.stats)
         return self
@@ -88,7 +89,7 @@ class AsyncConversationStore:
     async def close(self) -> None:
         """Flush and close in a thread of its own; goes on if the task is cancelled."""
         if self._running is not None:
-            await _in_thread(self._running.close)
+            await in_thread(self._running.close)
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -113,6 +114,11 @@ class AsyncConversationStore:
         if self._ref is None:
             raise StoreClosed("the store is not open yet; use `async with` or `await open()`")
         return self._ref
+
+    @property
+    def state_desk(self) -> StateDesk:
+        """What an AsyncSessionStateStore works with. Raises StoreClosed before it was opened."""
+        return self._supervisor.state_desk
 
     # --- changing ----------------------------------------------------------------------------
 
@@ -139,24 +145,38 @@ class AsyncConversationStore:
         receipts: tuple[Receipt, ...] = await self.ref.ask(AddTurns(key, turns, session), timeout)
         return receipts
 
-    async def expire(self, key: ConversationKey) -> ExpiryReceipt:
+    async def expire(
+        self,
+        key: ConversationKey,
+        timeout: float | None = None,  # noqa: ASYNC109 - the parameter of the blocking method
+    ) -> ExpiryReceipt:
         """See ConversationStore.expire."""
-        receipt: ExpiryReceipt = await self.ref.ask(ExpireSession(key))
+        receipt: ExpiryReceipt = await self.ref.ask(ExpireSession(key), timeout)
         return receipt
 
-    async def delete(self, key: ConversationKey) -> DeletionReceipt:
+    async def delete(
+        self,
+        key: ConversationKey,
+        timeout: float | None = None,  # noqa: ASYNC109 - the parameter of the blocking method
+    ) -> DeletionReceipt:
         """See ConversationStore.delete."""
-        receipt: DeletionReceipt = await self.ref.ask(DeleteKey(key))
+        receipt: DeletionReceipt = await self.ref.ask(DeleteKey(key), timeout)
         return receipt
 
-    async def sync(self) -> Synced:
+    async def sync(
+        self,
+        timeout: float | None = None,  # noqa: ASYNC109 - the parameter of the blocking method
+    ) -> Synced:
         """See ConversationStore.sync."""
-        synced: Synced = await self.ref.ask(Sync())
+        synced: Synced = await self.ref.ask(Sync(), timeout)
         return synced
 
-    async def flush(self) -> Flushed:
+    async def flush(
+        self,
+        timeout: float | None = None,  # noqa: ASYNC109 - the parameter of the blocking method
+    ) -> Flushed:
         """See ConversationStore.flush."""
-        flushed: Flushed = await self.ref.ask(Flush())
+        flushed: Flushed = await self.ref.ask(Flush(), timeout)
         return flushed
 
     # --- reading -------------------------------------------------------------------------------
@@ -182,14 +202,14 @@ class AsyncConversationStore:
 
         if reads.size(key) <= INLINE_BYTES_MAX:
             return read()
-        return await _in_thread(read)
+        return await in_thread(read)
 
     async def list_metadata(self, *, after: int = 0, size: int = METADATA_PAGE) -> MetadataPage:
         """See ConversationStore.list_metadata. With many sessions it works in a thread."""
         reads = self._supervisor.reads
         if reads.active <= INLINE_SESSIONS_MAX:
             return reads.list_metadata(after=after, size=size)
-        return await _in_thread(lambda: reads.list_metadata(after=after, size=size))
+        return await in_thread(lambda: reads.list_metadata(after=after, size=size))
 
     def stats(self) -> Stats:
         """See ConversationStore.stats; nothing to wait for."""
@@ -222,7 +242,7 @@ class AsyncConversationStore:
         return self._supervisor.feed.notices(after=after, reasons=reasons, key=key)
 
 
-async def _in_thread(work: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
+async def in_thread(work: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
     """Run `work` in a thread of its own, which ends with it, and await its result.
 
     If the task is cancelled, the work goes on to its end, and then `undo` gets its result.

@@ -14,15 +14,19 @@ from turnfold.actors.ledger import Ledger
 from turnfold.actors.messages import Flush, Submit, Sync, Synced
 from turnfold.actors.reply import Outcome, ReplyCounts, Slot, settle_all
 from turnfold.actors.stats import Counts
-from turnfold.events.commands import AddTurns, DeleteKey, ExpireSession, Instant
+from turnfold.events.commands import AddTurns, DeleteKey, DeleteState, ExpireSession, Instant
 from turnfold.events.errors import InvalidInput, NotWritten, TurnfoldError
 from turnfold.events.event import Event
 from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
+from turnfold.events.session_state.reports import (
+    SessionStateDeleteReport,
+    SessionStateWriteReport,
+)
 
 BATCH_COMMANDS_MAX: Final = 512
 BATCH_BYTES_MAX: Final = 4 * 1024 * 1024
 # Requests that free space or write none: on a full disk they are tried again without the others.
-_FRUGAL: Final = (ExpireSession, DeleteKey, Sync, Flush)
+_FRUGAL: Final = (ExpireSession, DeleteKey, DeleteState, Sync, Flush)
 
 
 @attrs.define(eq=False)
@@ -85,7 +89,7 @@ class GroupCommit:
             else:
                 outcome = self._ledger.decide(request, now)
                 self._needs_space = self._needs_space or not isinstance(request, _FRUGAL)
-                self._wants_sync = self._wants_sync or isinstance(outcome, DeletionReceipt)
+                self._wants_sync = self._wants_sync or _promises_durability(outcome)
         except TurnfoldError as error:
             self.counts.refused += 1
             outcome = error
@@ -149,7 +153,7 @@ class GroupCommit:
                     later.append((submit, None))
                 else:
                     done.append((submit.slot, Synced(durable)))
-            elif outcome.__class__ is DeletionReceipt:
+            elif _is_erasing(outcome):
                 later.append((submit, outcome))
             elif self._sync_each_batch:
                 done.append((submit.slot, outcome))
@@ -170,6 +174,20 @@ class GroupCommit:
         for submit in frugal:
             self.take(submit, now)
         return bool(frugal)
+
+
+def _is_erasing(outcome: Outcome) -> bool:
+    """Whether it is a deletion that is answered after the erasure."""
+    if isinstance(outcome, SessionStateDeleteReport):
+        return outcome.applied
+    return outcome.__class__ is DeletionReceipt
+
+
+def _promises_durability(outcome: Outcome) -> bool:
+    """Whether the answer says that something is stored or gone for good, in either durability."""
+    if isinstance(outcome, SessionStateWriteReport):
+        return outcome.applied
+    return _is_erasing(outcome)
 
 
 def _with_durability(outcome: Outcome, durable: int) -> Outcome:

@@ -90,9 +90,19 @@ class AgeClock:
     """`Instant`s for one open store: the wall now, and the store's age carried on from `last`.
 
     `last` is the newest instant that the log recorded, or None for a new store, whose age is 0.
+    `highest_at` is the latest wall time seen so far (ns), which a clock moved back doesn't lower.
     """
 
-    __slots__ = ("_base_ns", "_boot_ns", "_wall_ns", "clock", "opened", "recovered_ns")
+    __slots__ = (
+        "_base_ns",
+        "_boot_ns",
+        "_lock",
+        "_wall_ns",
+        "clock",
+        "highest_at",
+        "opened",
+        "recovered_ns",
+    )
 
     def __init__(self, clock: Clock, last: Instant | None) -> None:
         self.clock = clock
@@ -103,10 +113,16 @@ class AgeClock:
         age = (0 if last is None else last.age) + self.recovered_ns
         self._base_ns = age - clock.boot_ns()
         self.opened = Instant(wall, age)
+        self.highest_at = wall if last is None else max(wall, last.at)
+        self._lock = threading.Lock()
 
     def now(self) -> Instant:
         """Wall clock and age. Any thread."""
-        return Instant(self._wall_ns(), self._base_ns + self._boot_ns())
+        now = Instant(self._wall_ns(), self._base_ns + self._boot_ns())
+        if now.at > self.highest_at:
+            with self._lock:
+                self.highest_at = max(self.highest_at, now.at)
+        return now
 
     def advance_to(self, wall_ns: int) -> Instant:
         """Take a recorded time, which came with a command; only if the clock is a RecordedClock."""

@@ -5,9 +5,11 @@ clipped to the configured limits, commands in flight are counted. Texts are reda
 turn can't be constructed otherwise. The store actor refuses what didn't come through its door.
 """
 
+import os
 import threading
 import time
-from typing import Any, cast, get_args
+from typing import Any, Final, cast, get_args
+from weakref import WeakSet
 
 import attrs
 import pykka
@@ -30,8 +32,15 @@ from turnfold.events.redaction import clip
 from turnfold.events.turns import Turn
 
 Request = commands.Command | Sync | Flush
-# Commands that anyone may send as they are; AddTurns is made here, the rest is the store's own.
-_INTERNAL = (commands.AddTurns, commands.Sweep, commands.Conform)
+# Commands that anyone may send as they are; AddTurns is made here, those about session-state
+# records behind their gate (state_desk), the rest is the store's own.
+_INTERNAL = (
+    commands.AddTurns,
+    commands.Sweep,
+    commands.Conform,
+    commands.RecordState,
+    commands.DeleteState,
+)
 _PLAIN = (*(cls for cls in get_args(commands.Command) if cls not in _INTERNAL), Sync, Flush)
 
 
@@ -53,7 +62,7 @@ class Door:
     `own_threads` are the identities of the threads that must never wait for the store.
     """
 
-    __slots__ = ("_actor", "_config", "_limits", "admission", "own_threads")
+    __slots__ = ("__weakref__", "_actor", "_config", "_limits", "admission", "own_threads")
 
     def __init__(self, config: Config, admission: Admission, actor: pykka.ActorRef[Any]) -> None:
         self._config = config
@@ -61,6 +70,7 @@ class Door:
         self._actor = actor
         self.admission = admission
         self.own_threads: set[int] = set()
+        _open_doors.add(self)
 
     # --- from messages to requests -----------------------------------------------------
 
@@ -153,6 +163,18 @@ class Door:
             raise WouldDeadlock(
                 "a blocking call from the store's own thread would wait for itself; use tell()"
             )
+
+
+_open_doors: Final[WeakSet[Door]] = WeakSet()
+
+
+def _shut_in_child() -> None:
+    """A forked child has none of the store's threads: its calls would wait for ever."""
+    for door in list(_open_doors):
+        door.admission.disown()
+
+
+os.register_at_fork(after_in_child=_shut_in_child)
 
 
 def check_key(key: object) -> None:

@@ -8,7 +8,15 @@ reader finds at least one of them.
 
 from collections.abc import Sequence
 
-from turnfold.events.event import Event, SessionDeleted, SessionStarted, TurnAdded
+from turnfold.actors.published_records import PublishedRecords, RecordEvent
+from turnfold.events.event import (
+    Event,
+    SessionDeleted,
+    SessionStarted,
+    SessionStateDeleted,
+    SessionStateRecorded,
+    TurnAdded,
+)
 from turnfold.events.session import EndedSession, KeyTag, Session
 from turnfold.events.state import StoreState
 
@@ -16,12 +24,13 @@ from turnfold.events.state import StoreState
 class Published:
     """Committed sessions and endings by key tag. Made from a state that is committed."""
 
-    __slots__ = ("_ended", "_sessions", "_where", "pending", "position", "total_bytes")
+    __slots__ = ("_ended", "_sessions", "_where", "pending", "position", "records", "total_bytes")
 
     def __init__(self, state: StoreState) -> None:
         self._sessions: dict[KeyTag, Session] = {s.tag: s for s in state.sessions()}
         self._where: dict[int, KeyTag] = {s.start: s.tag for s in self._sessions.values()}
         self._ended: dict[KeyTag, EndedSession] = dict(state.ended)
+        self.records = PublishedRecords(state)
         self.position = state.position
         self.total_bytes = state.total_bytes
         self.pending = len(state.pending)
@@ -62,6 +71,7 @@ class Published:
     def apply(self, state: StoreState, events: Sequence[Event]) -> None:
         """Publish what a committed batch changed."""
         touched: set[int] = set()
+        recorded: list[RecordEvent] = []
         for event in events:
             if type(event) is TurnAdded:
                 touched.add(event.session)
@@ -71,11 +81,14 @@ class Published:
             elif isinstance(event, SessionDeleted):
                 self._put_ended(state, (event.pseudonym, event.channel.code))
                 touched.add(event.session)
+            elif isinstance(event, SessionStateRecorded | SessionStateDeleted):
+                recorded.append(event)
             else:
                 touched.add(getattr(event, "session", 0))
         touched.discard(0)
         for start in sorted(touched, reverse=True):  # the newest first: no key is without either
             self._put_session(state, start)
+        self.records.apply(state, recorded)
         self.position = state.position
         self.total_bytes = state.total_bytes
         self.pending = len(state.pending)

@@ -36,8 +36,13 @@ from turnfold.events.errors import (
 )
 from turnfold.events.event import Event
 from turnfold.events.receipts import DeletionReceipt
+from turnfold.events.session_state.reports import SessionStateDeleteReport
 
 _log = logging.getLogger(__name__)
+
+_UNFINISHED = (
+    "the store was closed before this work was finished; it goes on when the store is opened again"
+)
 
 
 @attrs.frozen(eq=False)
@@ -113,7 +118,7 @@ class StoreActor(UnregisteredActor):
 
     def on_stop(self) -> None:
         """Answer everything that waits: nobody will after this."""
-        self._give_up(closed_error(), closed_error())
+        self._give_up(closed_error(), StoreFailed(_UNFINISHED))
         self.answer_undelivered()
 
     def answer_undelivered(self) -> None:
@@ -159,6 +164,8 @@ class StoreActor(UnregisteredActor):
             if isinstance(outcome, DeletionReceipt):
                 assert isinstance(submit.request, DeleteKey)
                 self._upkeep.delete(submit.request.key, outcome, submit.slot)
+            elif isinstance(outcome, SessionStateDeleteReport):
+                self._upkeep.erase_records(outcome, submit.slot)
             else:
                 self._upkeep.flush(submit.slot)
         return True

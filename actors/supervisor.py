@@ -39,6 +39,7 @@ from turnfold.events.errors import TurnfoldError
 from turnfold.events.event import Gap
 from turnfold.events.log.backend import Archive, Log
 
+SHUT_S: Final = 300.0  # for the last flush, which may write a generation of the largest state
 JOIN_S: Final = 30.0  # for one thread at close; a disk that hangs longer leaves its thread behind
 DRAIN_S: Final = 1.0  # for subscribers to handle what is durable; their checkpoints hold the rest
 FEED_S: Final = 2.0  # for subscribers to return from the notice in hand
@@ -54,8 +55,8 @@ Tell = Callable[[object], None]
 class Parts:
     """What a store is made of before its threads run; the composition root picks them.
 
-    `feed` makes the feed, given whom to tell of a parked subscriber and of damage; `recheck` and `reads` are made
-    alike.
+    `feed` makes the feed, given whom to tell of a parked subscriber and of damage; `recheck` and
+    `reads` are made alike.
     `opening` builds the events of this opening; None if the store is read-only, for the reason in
     `read_only`. `files` closes what recovery opened, the owner's lock last.
     """
@@ -249,7 +250,7 @@ class Supervisor:
         slot = BlockingSlot()
         self._tell(Shut(slot))
         try:
-            slot.wait(JOIN_S)
+            slot.wait(SHUT_S)
         except TurnfoldError as error:
             return error
         return None

@@ -37,6 +37,8 @@ from turnfold.events.keys import ConversationKey
 from turnfold.events.log.backend import Archive, Erasure, GenerationFile, Trimmed
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt, ErasedSession
+from turnfold.events.session import KeyTag
+from turnfold.events.session_state.reports import SessionStateDeleteReport
 from turnfold.events.snapshot import capture
 
 _log = logging.getLogger(__name__)
@@ -164,9 +166,29 @@ class Upkeep:
 
         Session-state records have no key; those that were deleted are erased with it.
         """
-        state = self._ledger.state
-        tags = (self._ledger.names(key), NO_KEY)
-        pending = tuple(p for p in state.pending.values() if p.tag in tags)
+
+        def receipt_of(erased: Sequence[Erasure], quarantined: int) -> Outcome:
+            sessions = tuple(
+                ErasedSession(e.pending.session, e.pending.reason, e.payloads, e.erased_bytes)
+                for e in erased
+                if e.pending.tag != NO_KEY
+            )
+            return attrs.evolve(receipt, erased=sessions, quarantined_files=quarantined)
+
+        self._erase_now((self._ledger.names(key), NO_KEY), receipt_of, slot)
+
+    def erase_records(self, report: SessionStateDeleteReport, slot: Slot) -> None:
+        """Erase session-state records that are gone. Their SessionStateDeleted is durable."""
+        self._erase_now((NO_KEY,), lambda _erased, _quarantined: report, slot)
+
+    def _erase_now(
+        self,
+        tags: tuple[KeyTag, ...],
+        answer_of: Callable[[Sequence[Erasure], int], Outcome],
+        slot: Slot,
+    ) -> None:
+        """Erase what is pending for these tags, record it, and only then answer."""
+        pending = tuple(p for p in self._ledger.state.pending.values() if p.tag in tags)
         self._waiting.append(slot)
         self._erasing.update((p.session, p.reason) for p in pending)
 
@@ -179,17 +201,7 @@ class Upkeep:
             outcome: Outcome = error
             if error is None:
                 erased, quarantined = result
-                outcome = self._record_erased(erased) or attrs.evolve(
-                    receipt,
-                    erased=tuple(
-                        ErasedSession(
-                            e.pending.session, e.pending.reason, e.payloads, e.erased_bytes
-                        )
-                        for e in erased
-                        if e.pending.tag != NO_KEY
-                    ),
-                    quarantined_files=quarantined,
-                )
+                outcome = self._record_erased(erased) or answer_of(erased, quarantined)
             if slot in self._waiting:  # else it was abandoned and has its answer
                 self._waiting.remove(slot)
                 self._answer(slot, outcome)

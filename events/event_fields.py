@@ -147,6 +147,7 @@ FIELDS: Final[dict[type[Event], tuple[Field, ...]]] = {
         ("highest_seen", _or_none, _zero),
         ("lost_first", _or_none, _zero),
         ("lost_last", _or_none, _zero),
+        ("seen_at", _or_none, _zero),
     ),
     e.SessionStarted: (
         ("session_id", bytes.fromhex, _decode_session_id),

@@ -73,6 +73,7 @@ def _live(state: StoreState, start: int, position: int) -> Session:
 
 
 def _store_opened(state: StoreState, event: e.StoreOpened) -> None:
+    state.highest_at = max(state.highest_at, event.seen_at)
     names = tuple(BOUNDS)[: len(event.limits)]
     limits = Limits(**dict(zip(names, event.limits, strict=True)))
     before = state.opening

@@ -29,6 +29,7 @@ class StoreOpened(Event):
     `limits` are the configured limits in force, in the order of limits.BOUNDS. `highest_seen` is
     the highest position named by any intact header, torn ones included. `lost_first`..`lost_last`
     (0, 0 if none) were durable and are damaged. `recorded_clock`: times come from the input.
+    `seen_at` is the newest wall time (ns) that the log told, watermarks included; 0 if it is new.
     """
 
     TYPE = 1
@@ -39,6 +40,7 @@ class StoreOpened(Event):
     highest_seen: int = 0
     lost_first: int = 0
     lost_last: int = 0
+    seen_at: int = 0
 
 
 @attrs.define(kw_only=True, on_setattr=frozen)

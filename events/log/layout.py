@@ -1,7 +1,7 @@
 """The store's directory: what belongs there, its modes, its key, and whether it is a store at all.
 
-Below `storage_path/conversations`: LOCK, pseudonym.key, log/, generations/, quarantine/,
-checkpoints/, control.sock, reserve. Other files are left alone.
+Below `storage_path/conversations`: LOCK, pseudonym.key, digest.keys, log/, generations/,
+quarantine/, checkpoints/, control.sock, reserve. Other files are left alone.
 """
 
 from typing import Final
@@ -17,6 +17,7 @@ from turnfold.events.log.segment import LOG_DIRECTORY
 from turnfold.events.log.survey import list_entries
 
 KEY_PATH: Final = "pseudonym.key"
+DIGEST_KEYS_PATH: Final = "digest.keys"  # of session-state digests; see actors/digest_keys.py
 SECRET_BYTES: Final = 32
 DIRECTORIES: Final = (
     CHECKPOINT_DIRECTORY,
@@ -24,7 +25,7 @@ DIRECTORIES: Final = (
     LOG_DIRECTORY,
     QUARANTINE_DIRECTORY,
 )
-_FILES: Final = ("LOCK", KEY_PATH, RESERVE_PATH)
+_FILES: Final = ("LOCK", KEY_PATH, DIGEST_KEYS_PATH, RESERVE_PATH)
 _TEMPORARY: Final = ".tmp"
 
 

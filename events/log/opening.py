@@ -55,6 +55,7 @@ def opening_events(
     ruleset: int,
     limits: Limits,
     recorded_clock: bool,
+    seen_at: int = 0,
 ) -> tuple[Event, ...]:
     """The events of an opening's first frame, from the position behind the state's.
 
@@ -76,6 +77,7 @@ def opening_events(
             highest_seen=report.highest_seen,
             lost_first=report.lost_first,
             lost_last=report.lost_last,
+            seen_at=max(0, seen_at),
         )
     )
     if report.first_kept:

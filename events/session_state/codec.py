@@ -34,6 +34,7 @@ class CorruptLabel(StrEnum):
     SCHEMA_MISMATCH = "schema_mismatch"
     KEY_MISMATCH = "key_mismatch"
     UNREDACTED = "unredacted"
+    UNREADABLE = "unreadable"
 
 
 def encode_record(record: SessionStateRecord) -> bytes:

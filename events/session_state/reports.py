@@ -80,6 +80,22 @@ class SessionStateReadReport(_Report):
         return self.error_label is not None
 
 
+@attrs.frozen
+class SessionStateErrorReport:
+    """Where a corrupt record is, for an operator: numbers and keyed tags, nothing of its bytes.
+
+    `at` is the wall time (UTC ns) of the event at `position` that stored it. `error_label` is
+    None if the record can be used after all. `stored_bytes` are those that the digest is of.
+    """
+
+    position: int
+    at: int
+    record_tag: str
+    scope_tag: str
+    stored_bytes: int
+    error_label: CorruptLabel | None
+
+
 UNAVAILABLE: Final = SessionStateReadReport(blockers=(Blocker.UNAVAILABLE,))
 
 
