@@ -189,7 +189,7 @@ def _with_missing_start(
 
 
 def unreadable_payloads(state: StoreState) -> Iterator[Finding]:
-    """One finding for all texts of live sessions that are neither erased nor what was written."""
+    """One finding for all texts and records of a state that aren't what was written, nor zeros."""
     parts = [
         (position, sealed)
         for session in state.sessions()
@@ -198,8 +198,9 @@ def unreadable_payloads(state: StoreState) -> Iterator[Finding]:
             *((turn.position, turn.sealed) for turn in session.turns),
             *([(session.summary.position, session.summary.sealed)] if session.summary else []),
         )
-        if type(sealed) is Unreadable
     ]
+    parts += [(record.position, record.sealed) for record in state.records.values()]
+    parts = [(position, sealed) for position, sealed in parts if type(sealed) is Unreadable]
     if parts:
         yield Finding(
             Reason.QUARANTINED_CORRUPT,
