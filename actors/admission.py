@@ -116,6 +116,12 @@ class Admission:
         for place in waiting:
             place.slot.settle(closed_error())
 
+    def disown(self) -> None:
+        """In a forked child: nobody gets in. The lock may have been held at the fork."""
+        self._lock = threading.Lock()
+        self._line = deque()
+        self._closed = True
+
     def busy_error(self) -> StoreBusy:
         """The error for a command that got no permit."""
         return StoreBusy(

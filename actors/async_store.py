@@ -13,7 +13,6 @@ from turnfold.actors.clock import Clock
 from turnfold.actors.config import Config
 from turnfold.actors.messages import (
     METADATA_PAGE,
-    AddTurn,
     AddTurns,
     Flush,
     Flushed,
@@ -131,7 +130,9 @@ class AsyncConversationStore:
         timeout: float | None = None,  # noqa: ASYNC109 - the parameter of the blocking method
     ) -> Receipt:
         """See ConversationStore.add_turn."""
-        receipt: Receipt = await self.ref.ask(AddTurn(key, turn, turn_id, session), timeout)
+        # Without a message in between: this is the hot path.
+        request = self._supervisor.door.add_turns(key, (TurnToAdd(turn, turn_id),), session)
+        receipt: Receipt = await self.ref.submit(request, True, timeout)
         return receipt
 
     async def add_turns(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pykka
 
-from turnfold.actors.door import Door
+from turnfold.actors.door import Door, Request
 from turnfold.actors.messages import GetContext, GetStats, ListMetadata
 from turnfold.actors.reads import Reads
 from turnfold.actors.reply import NO_REPLY, ActorSlot, FutureSlot, LoopSlot, Slot
@@ -123,6 +123,10 @@ class AsyncStoreRef(_Desk):
         if is_read:
             return answer
         request, single = self._door.request(message)
+        return await self.submit(request, single, timeout)
+
+    async def submit(self, request: Request, single: bool, timeout: float | None) -> Any:  # noqa: ASYNC109 - as above
+        """The same for a request that the door has made of a message already."""
         slot = LoopSlot(asyncio.get_running_loop())
         if timeout is None:
             return await self._door.call_async(request, single, slot)

@@ -8,6 +8,7 @@ from hashlib import shake_128
 from turnfold.actors.bootstrap import assemble
 from turnfold.actors.clock import RecordedClock
 from turnfold.actors.config import Config
+from turnfold.actors.digest_keys import memory_keys
 from turnfold.actors.refs import StoreRef
 from turnfold.actors.supervisor import Supervisor
 from turnfold.events.commands import Instant
@@ -195,6 +196,7 @@ class Running:
                 state=state or StoreState(),
                 last=Instant(state.at, state.age) if state else None,
                 report=OpeningReport(Reason.OPENED_NEW),
+                keys=memory_keys(bytes_that_differ()),
                 files=log.close,
             )
         )

@@ -1,6 +1,8 @@
 """Commands in flight are bounded at the door."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -160,3 +162,36 @@ async def test_tasks_wait_for_a_permit_without_blocking_the_loop() -> None:
         )
         assert len({receipt.position for receipt in receipts}) == 50
         assert supervisor.stats().commands_in_flight == 0
+
+
+FORKING = """
+import os
+from turnfold.actors.conversation_store import ConversationStore
+from turnfold.events.errors import StoreClosed
+from turnfold.events.keys import ConversationKey
+from turnfold.events.turns import AvatarText
+
+key = ConversationKey("00000000-0000-0000-0000-000000000001", "public_chat")
+with ConversationStore() as store:
+    store.add_turn(key, AvatarText("x"))
+    child = os.fork()
+    if child == 0:
+        try:
+            store.add_turn(key, AvatarText("y"))
+        except StoreClosed:
+            os._exit(7)
+        os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    store.add_turn(key, AvatarText("z"))
+"""
+
+
+def test_a_forked_child_is_refused_and_does_not_wait_for_ever() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKING],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split() == ["7"]

@@ -75,7 +75,12 @@ def test_published_values_are_those_of_the_last_batch_that_was_written(steps: li
     ledger = Ledger(log, state, names, Entropy(bytes_that_differ()), published)
     age = 0
     opened = opening(
-        OpeningReport(Reason.OPENED_NEW), state, epoch=1, limits=LIMITS, recorded_clock=True
+        OpeningReport(Reason.OPENED_NEW),
+        state,
+        epoch=1,
+        limits=LIMITS,
+        recorded_clock=True,
+        seen_at=0,
     )
     ledger.take(opened(1, Instant(NOON, age)))
     ledger.commit(sync=True)

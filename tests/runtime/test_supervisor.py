@@ -1,20 +1,23 @@
 """Starting and ending: order, no thread left, no reply left."""
 
 import threading
+from itertools import chain
 from typing import Any
 
 import pykka
 import pytest
 from runtime.fake_log import KEY, WAIT_S, FakeArchive, FakeLog, Running, running, until
 
+from turnfold.actors.bootstrap import event_reader
 from turnfold.actors.config import Config
 from turnfold.actors.conversation_store import ConversationStore
-from turnfold.actors.messages import AddTurn, DeleteKey, Flush, GetStats
+from turnfold.actors.messages import AddTurn, DeleteKey, Flush, GetStats, Sync
 from turnfold.actors.subscriber import Subscriber
 from turnfold.actors.unregistered import UnregisteredActor
 from turnfold.events.errors import NotWritten, OutcomeUnknown, StoreClosed, StoreFailed
-from turnfold.events.event import Gap
+from turnfold.events.event import DamageFound, Gap
 from turnfold.events.notice import Notice
+from turnfold.events.reasons import Reason
 from turnfold.events.turns import AvatarText
 
 
@@ -180,24 +183,19 @@ def test_a_failure_of_background_work_closes_the_store_to_commands() -> None:
             store.ref.ask(AddTurn(KEY, AvatarText("y")))
 
 
-def test_damage_that_a_subscriber_meets_is_recorded_once() -> None:
+def test_damage_that_a_reader_meets_is_recorded_once() -> None:
     with running() as store:
         for number in range(5):
             store.ref.ask(AddTurn(KEY, AvatarText(f"{number}")))
-        store.log.missing = range(3, 5)
-        seen: list[object] = []
-
-        class Collecting(Subscriber):
-            def on_notice(self, notice: Notice) -> None:
-                seen.append(notice.type)
-
-            def on_gap(self, gap: Gap) -> None:
-                seen.append((gap.first, gap.last))
-
-        for _ in range(2):
-            store.supervisor.feed.subscribe(Collecting, after=0)
-        until(lambda: seen.count("DamageFound") == 2)
-        assert seen.count((3, 4)) == 2
+        store.log.missing = {4}
+        read = event_reader(store.log, store.supervisor.damaged)
+        for _ in range(3):
+            assert Gap(4, 4, Reason.DAMAGE_UNDECLARED) in list(read(0))
+        store.ref.ask(Sync())
+        store.log.missing = ()
+        frames = [frame for frame in read(0) if not isinstance(frame, Gap)]
+        found = [event for event in chain(*frames) if isinstance(event, DamageFound)]
+        assert [(event.first, event.last) for event in found] == [(4, 4)]
 
 
 def test_a_system_exit_in_a_subscriber_changes_nothing_for_the_store() -> None:
