@@ -98,11 +98,13 @@ class SimDisk:
         self._changes: list[_NameChange] = []
         self._unlinked: list[SimInode] = []  # still open, so still taking space
         self.plan: Plan = no_faults
+        self.watch: Callable[[], None] | None = None  # called before every call
         self.calls = 0
         self.trace: list[tuple[str, str]] | None = None
         self.is_off = False
         self.era = 0  # handles of an earlier one are dead
         self.capacity: int | None = None  # bytes
+        self.had_faults = False  # since the last kill or crash
 
     # --- the protocol ------------------------------------------------------------------------
 
@@ -211,7 +213,7 @@ class SimDisk:
 
     def kill(self) -> None:
         """The process ends and the machine goes on: the page cache survives."""
-        self.is_off = False
+        self.is_off = self.had_faults = False
         self.era += 1
         self.plan = no_faults
         for inode in self.names.values():
@@ -355,6 +357,8 @@ class SimDisk:
         if self.is_off:
             raise PowerCut
         self.calls += 1
+        if self.watch is not None:
+            self.watch()
         if self.trace is not None:
             self.trace.append((operation, path))
         fault = self.plan(self.calls, operation, path)
@@ -371,6 +375,7 @@ class SimDisk:
 
     def fail(self, fault: Fault, operation: str, path: str) -> None:
         """Raise what the fault means."""
+        self.had_faults = True
         if fault is Fault.CUT_AFTER:
             self.cut()
         if fault is Fault.INTERRUPT:

@@ -49,23 +49,25 @@ class SimInode:
     pending: list[Write | Resize] = attrs.field(factory=list["Write | Resize"], repr=False)
     blocks: set[int] = attrs.field(factory=set[int], repr=False)
     opens: int = 0
+    stale: bool = False  # a sync failed: the cache may show what never gets to the device
+    shared: bool = False  # a clone has the same bytes until one of the two changes them
 
     def clone(self) -> "SimInode":
         """A copy that nobody has open."""
-        return attrs.evolve(
-            self,
-            cache=bytearray(self.cache),
-            device=bytearray(self.device),
-            pending=list(self.pending),
-            blocks=set(self.blocks),
-            opens=0,
-        )
+        self.shared = True
+        return attrs.evolve(self, pending=list(self.pending), blocks=set(self.blocks), opens=0)
+
+    def _own(self) -> None:
+        if self.shared:
+            self.cache, self.device = bytearray(self.cache), bytearray(self.device)
+            self.shared = False
 
     # --- what a process does -----------------------------------------------------------------
 
     def write(self, offset: int, data: bytes) -> None:
         """Into the cache."""
         if data:
+            self._own()
             change = Write(offset, bytes(data))
             _apply(self.cache, change)
             self.pending.append(change)
@@ -74,6 +76,7 @@ class SimInode:
     def resize(self, size: int) -> None:
         """Cut, giving blocks back, or extend with a hole."""
         if size != len(self.cache):
+            self._own()
             change = Resize(size)
             _apply(self.cache, change)
             self.pending.append(change)
@@ -82,6 +85,8 @@ class SimInode:
 
     def sync(self) -> None:
         """Everything that waits reaches the device."""
+        if self.pending:
+            self._own()
         for change in self.pending:
             _apply(self.device, change)
         self.pending.clear()
@@ -89,27 +94,35 @@ class SimInode:
     def fail_sync(self, random: Random) -> None:
         """A failed fsync: the kernel may mark pages clean that never reached the device."""
         if random.random() < 0.75:
+            self._own()
             self.device = self._cut(random)
             self.pending.clear()
+            self.stale = True
 
     def drop_cache(self) -> None:
         """Clean pages are read from the device again; what waits stays."""
-        self.cache = bytearray(self.device)
-        for change in self.pending:
-            _apply(self.cache, change)
+        if self.stale:
+            self._own()
+            self.cache = bytearray(self.device)
+            for change in self.pending:
+                _apply(self.cache, change)
+            self.stale = False
 
     # --- what happens to it ------------------------------------------------------------------
 
     def crash(self, random: Random) -> None:
         """The power goes; afterwards the cache shows what the device kept."""
-        if self.pending:
+        if self.pending or self.stale:
+            self._own()
             self.device = self._cut(random)
             self.pending.clear()
-        self.cache = bytearray(self.device)
+            self.cache = bytearray(self.device)
+            self.stale = False
         self.opens = 0
 
     def damage(self, offset: int, data: bytes) -> None:
         """The device itself changes: bytes that were synced are others now."""
+        self._own()
         for copy in (self.device, self.cache):
             end = min(len(copy), offset + len(data))
             copy[offset:end] = data[: max(0, end - offset)]
@@ -118,6 +131,7 @@ class SimInode:
         """Other bytes altogether, durable at once: somebody else's doing."""
         self.device, self.cache = bytearray(data), bytearray(data)
         self.pending.clear()
+        self.stale = self.shared = False
         self.blocks = blocks_of(0, len(data))
 
     def _cut(self, random: Random) -> bytearray:

@@ -1,0 +1,389 @@
+"""A simulated store and the naive model beside it: every reply is held against what is there.
+
+`possible` are the states that the disk may hold, oldest first: a reply that said "durable" leaves
+one, one that said "unknown" adds one. `visible` is the state that reads must show.
+"""
+
+import re
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Final
+
+import attrs
+from simulation.model import Model
+from simulation.sim_clock import SimClock
+from simulation.sim_disk import PowerCut, SimDisk
+from simulation.sim_store import Outcome, Request, Settings, SimEntropy, SimStore
+
+from turnfold.actors.messages import Flush, Flushed, Sync, Synced
+from turnfold.events.codec import decode_events
+from turnfold.events.commands import AddTurns, DeleteKey, ExpireSession, TurnToAdd
+from turnfold.events.errors import (
+    CommandRefused,
+    NotWritten,
+    SessionEnded,
+    TurnfoldError,
+    TurnIdConflict,
+)
+from turnfold.events.event import Gap
+from turnfold.events.evolve import fold
+from turnfold.events.keys import ConversationKey
+from turnfold.events.limits import Limits
+from turnfold.events.reasons import Reason
+from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
+from turnfold.events.session import Session
+from turnfold.events.snapshot import capture, state_digest
+from turnfold.events.turns import ActionResult, AgentResponse, AvatarText, ToolSummary, Turn
+
+CHANNELS: Final = ("public_chat", "direct_im")
+KEYS: Final = tuple(
+    f"00000000-0000-0000-0000-{number:012} {channel}"
+    for number in range(1, 4)
+    for channel in CHANNELS
+)
+LIMITS: Final = Limits(
+    active_sessions=3,
+    turns_per_session=6,
+    bytes_per_session=8192,
+    aggregate_bytes=65_536,  # never reached: the model counts sessions, not bytes
+    turn_bytes=512,
+    tool_turns_per_session=2,
+    tool_turn_bytes=256,
+    summary_bytes=1024,
+    generation_bytes=1 << 20,
+    state_bytes=65_536,
+    log_bytes=1 << 20,
+    quarantine_bytes=1 << 20,
+)
+_TOKEN: Final = re.compile(r"tok\d{7}x")
+CLEAN: Final = (Reason.OPENED_NEW, Reason.OPENED_CLEAN, Reason.OPENED_TORN_TAIL)
+
+
+def key_of(name: str) -> ConversationKey:
+    """The product's key for the model's."""
+    return ConversationKey(*name.split(" "))
+
+
+@attrs.frozen
+class Say:
+    """Some turns of one command."""
+
+    key: str
+    texts: tuple[str, ...]
+    kinds: tuple[int, ...]
+    turn_id: str | None = None
+    session: str | None = None
+
+    def request(self) -> AddTurns:
+        turns = (
+            turn(kind, text) for kind, text in zip(self.kinds, self.texts, strict=True)
+        )
+        items = tuple(TurnToAdd(one, self.turn_id) for one in turns)
+        return AddTurns(key_of(self.key), items, self.session)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # the model's ids are plain strings
+
+
+@attrs.frozen
+class Expire:
+    """An operator ends a session."""
+
+    key: str
+
+    def request(self) -> ExpireSession:
+        return ExpireSession(key_of(self.key))
+
+
+@attrs.frozen
+class Delete:
+    """An operator deletes a key."""
+
+    key: str
+
+    def request(self) -> DeleteKey:
+        return DeleteKey(key_of(self.key))
+
+
+Order = Say | Expire | Delete
+
+
+def turn(kind: int, text: str) -> Turn:
+    """A turn of one of the four kinds."""
+    if kind == 0:
+        return AvatarText(text)
+    if kind == 1:
+        return AgentResponse(text)
+    if kind == 2:
+        return ToolSummary("look_around", text)
+    return ActionResult("teleport", "ok", text)
+
+
+class Rig:
+    """One store through crashes and reopenings. Raises AssertionError where it lies."""
+
+    def __init__(self, seed: int, *, limits: Limits = LIMITS, **settings: Any) -> None:
+        self.seed = seed
+        self.disk = SimDisk(seed)
+        self.clock = SimClock()
+        self.entropy = SimEntropy(seed)
+        self.settings = Settings(limits=limits, **settings)
+        self.visible = Model(limits.active_sessions)
+        self.possible = [self.visible]
+        self.age = 0  # of the store, when it was last looked at
+        self.recorded = 0  # the age of a durable event
+        self.said = 0
+        self.store: SimStore
+        self.is_full = False
+
+    def twin(self, seed: int) -> "Rig":
+        """The same at this moment, as if the process had ended here; to be opened."""
+        other = Rig.__new__(Rig)
+        other.seed = seed
+        other.disk = self.disk.clone(seed)
+        other.clock = self.clock
+        other.entropy = SimEntropy(seed)
+        other.settings = self.settings
+        other.visible = self.visible
+        other.possible = list(self.possible)
+        other.age = self.age
+        other.recorded = self.recorded
+        other.said = self.said + 1_000_000
+        other.is_full = self.is_full
+        return other
+
+    # --- opening and closing ---------------------------------------------------------------
+
+    def open(self) -> None:
+        """Open, and find one of the states that the disk may hold. Raises PowerCut."""
+        store = SimStore(self.disk, self.clock, self.settings, self.entropy)
+        if store.recovered.read_only is not None:
+            raise store.recovered.read_only
+        if isinstance(store.opened, TurnfoldError):
+            raise store.opened
+        self.store = store
+        assert self.recorded <= store.age, "the age fell"
+        self.age = store.age
+        self._find()
+
+    def _find(self) -> None:
+        """Take the newest possible state that the store shows."""
+        sessions_max = self.settings.limits.active_sessions
+        misses: list[str] = []
+        for candidate in reversed(self.possible):
+            model = candidate.copy()
+            model.settle(self.age)
+            model.lower(sessions_max, self.age)
+            miss = self._miss(model)
+            if miss is None:
+                self._be(model)
+                return
+            misses.append(miss)
+        raise AssertionError(f"the store shows none of {len(misses)} possible states: {misses}")
+
+    def close(self) -> Outcome:
+        """Close in order; the process ends."""
+        outcome = self.store.close()
+        if outcome is None:
+            self.possible = [self.visible]
+        self.disk.kill()
+        return outcome
+
+    # --- commands ------------------------------------------------------------------------------
+
+    def text(self, random: Random) -> str:
+        """A text that no other contains."""
+        self.said += 1
+        words = " ".join(random.choices(("wave", "prim", "landing", "región", "日本"), k=3))
+        return f"tok{self.said:07}x {words}" + " and so on" * random.choice((0, 0, 1, 12))
+
+    def order(self, *orders: Order) -> list[Outcome]:
+        """Have these carried out in one batch and judge the replies. Raises PowerCut."""
+        requests: list[Request] = [one.request() for one in orders]
+        self.age = self.store.age
+        before, doubtful = self.visible, self.visible.copy()
+        self.possible += self._prefixes(orders, doubtful)
+        outcomes = self.store.ask(*requests)  # a power cut leaves all of them possible
+        del self.possible[len(self.possible) - len(orders) :]
+        after = before.copy()
+        unknown: list[Order] = []
+        durable = self.settings.sync_each_batch
+        for one, outcome in zip(orders, outcomes, strict=True):
+            if isinstance(outcome, TurnfoldError):
+                self._judge_error(one, outcome, after)
+                if not isinstance(outcome, (CommandRefused, NotWritten)) or isinstance(one, Delete):
+                    unknown.append(one)
+            else:
+                self._judge(one, outcome, after)
+                durable = durable or isinstance(outcome, DeletionReceipt)
+        self._be(after, durable=durable)
+        if durable and any(isinstance(outcome, tuple) for outcome in outcomes):
+            self.recorded = self.age
+        if unknown:
+            self.possible += self._prefixes(unknown, after.copy())
+            if self._miss(self.visible) is not None:  # a deletion whose erasure failed
+                shown = [model for model in self.possible if self._miss(model) is None]
+                assert shown, "an error left a state that isn't before nor after it"
+                self.visible = shown[-1]
+        return outcomes
+
+    def _prefixes(self, orders: Sequence[Order], model: Model) -> list[Model]:
+        prefixes: list[Model] = []
+        for one in orders:
+            self._apply(one, model)
+            prefixes.append(model.copy())
+        return prefixes
+
+    def _apply(self, one: Order, model: Model) -> object:
+        if isinstance(one, Say):
+            texts = list(one.texts)
+            return model.add(
+                one.key, texts, self.age, turn_id=one.turn_id, session=one.session
+            )
+        if isinstance(one, Expire):
+            return model.expire(one.key, self.age)
+        model.delete(one.key)
+        return None
+
+    def _judge(self, one: Order, outcome: Outcome, model: Model) -> None:
+        """A reply that says it was done."""
+        expected = self._apply(one, model)
+        if isinstance(one, Say):
+            assert isinstance(outcome, tuple), (one, outcome)
+            receipts: tuple[Receipt, ...] = outcome
+            assert expected == ("duplicate" if receipts[0].duplicate else "added")
+            talk = model.talks[one.key]
+            assert talk.session_id in ("", receipts[0].session_id)
+            talk.session_id = receipts[0].session_id
+        elif isinstance(one, Expire):
+            assert isinstance(outcome, ExpiryReceipt), (one, outcome)
+            assert outcome.expired or not expected
+        else:
+            assert isinstance(outcome, DeletionReceipt), (one, outcome)
+            self._check_gone(model.deleted)
+
+    def _judge_error(self, one: Order, error: TurnfoldError, model: Model) -> None:
+        """A reply that says it was not done, or that it isn't known."""
+        if isinstance(error, CommandRefused):
+            expected = {TurnIdConflict: "conflict", SessionEnded: "ended"}[type(error)]
+            assert self._apply(one, model.copy()) == expected
+        else:
+            assert self.store.failed or self.is_full or self.disk.had_faults, error
+
+    def sync(self) -> Outcome:
+        """Make everything durable. Raises PowerCut."""
+        (outcome,) = self.store.ask(Sync())
+        if isinstance(outcome, Synced):
+            self.possible = [self.visible]
+        return outcome
+
+    def flush(self) -> Outcome:
+        """Sync, erase what is due, write a generation. Raises PowerCut."""
+        self.age = self.store.age
+        (outcome,) = self.store.ask(Flush())
+        if isinstance(outcome, Flushed):
+            self.possible = [self.visible]
+            gone = [text for texts in self.visible.over.values() for text in texts]
+            self._check_gone(gone, quarantine=False)
+        return outcome
+
+    def tick(self) -> None:
+        """Time to look after things. Raises PowerCut."""
+        self.age = self.store.age
+        self.store.tick()
+
+    def _be(self, model: Model, *, durable: bool = True) -> None:
+        """The store is in this state now."""
+        self.visible = model
+        if durable:
+            self.possible = [model]
+        else:
+            self.possible.append(model)
+
+    # --- looking -------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Reads show the visible state, and nothing deleted is left anywhere."""
+        self.age = self.store.age
+        miss = self._miss(self.visible)
+        assert miss is None, miss
+        self._check_gone(self.visible.deleted)
+
+    def _miss(self, model: Model) -> str | None:
+        """In what the store differs from a state, None if in nothing."""
+        for key in KEYS:
+            miss = self._miss_of(key, model)
+            if miss is not None:
+                return f"{key}: {miss}"
+        return None
+
+    def _miss_of(self, name: str, model: Model) -> str | None:
+        key = key_of(name)
+        context = self.store.context(key)
+        shown = set(_TOKEN.findall(" ".join(message.content for message in context.messages)))
+        if not model.is_live(name, self.age):
+            why = "expired" if name in model.talks else model.ended.get(name)
+            if context.session_id is not None or shown or context.previous_ended != why:
+                return f"shows {len(shown)} texts, ended {context.previous_ended}, not {why}"
+            return None
+        talk = model.talks[name]
+        if context.session_id is None or talk.session_id not in ("", context.session_id):
+            return f"session {context.session_id} is shown, not {talk.session_id}"
+        if context.previous_ended != talk.previous:
+            return f"started after {context.previous_ended}, not {talk.previous}"
+        if not shown <= set(_TOKEN.findall(" ".join(talk.said))):
+            return "texts of another session are shown"
+        if self.store.turn_count(key) != len(talk.said):
+            return f"{self.store.turn_count(key)} turns, not {len(talk.said)}"
+        return self._miss_of_turns([message.content for message in context.messages], talk.said)
+
+    def _miss_of_turns(self, messages: list[str], said: list[str]) -> str | None:
+        """The newest turns are shown verbatim, in order, and the others as a summary."""
+        first = messages[0]
+        summarised = '"kind":"summary"' in first
+        if summarised or not _TOKEN.search(first):  # else it is a turn, and not a notice
+            messages = messages[1:]
+        left = list(said)  # compaction may take tool turns from between others
+        for content in reversed(messages):
+            if left and left[-1] not in content and content is messages[-1]:
+                return "the newest turn isn't shown as the newest"
+            while left and left[-1] not in content:
+                left.pop()
+            if not left:
+                return "a message is no turn"
+            left.pop()
+        if not messages or summarised != (len(messages) < len(said)):
+            return f"{len(messages)} of {len(said)} turns are shown, summarised: {summarised}"
+        return None
+
+    def _check_gone(self, texts: Sequence[str], *, quarantine: bool = True) -> None:
+        for text in texts:
+            token = text.split(" ", 1)[0].encode()
+            found = self.disk.holds(token)
+            if not quarantine:
+                found = [path for path in found if not path.startswith("quarantine/")]
+            assert not found, f"deleted or ended text is left in {found}"
+
+    def check_recovery(self) -> None:
+        """After a crash alone: nothing is called damaged, and nothing ended has text left."""
+        report = self.store.report
+        assert report.reason in CLEAN, f"a false alarm: {report}"
+        assert not any(finding.what == "payload" for finding in report.findings), report
+        assert not report.sessions_lost
+        self._check_gone(
+            [text for texts in self.visible.over.values() for text in texts], quarantine=False
+        )
+
+    def check_log(self) -> None:
+        """The log, read from its start, folds to the live state, position by position."""
+        store = self.store
+        events = []
+        position = 0
+        for item in store.log.read(0, content=False):
+            assert not isinstance(item, Gap), f"an undeclared gap: {item}"
+            assert item.first == position + 1
+            position = item.last
+            events += decode_events(item.chained, item.first, None)
+        assert position == store.log.durable
+        if store.log.durable == store.log.position:
+            assert state_digest(capture(fold(events))) == store.digest()
+
+
+__all__ = ["KEYS", "LIMITS", "Delete", "Expire", "PowerCut", "Rig", "Say", "Session"]
