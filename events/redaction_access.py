@@ -251,6 +251,6 @@ BLOB_RULES = (
             r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2,8}[ :]){24,}+(?:[0-9A-Fa-f]{2,8}\b)?", re.ASCII
         ),
         accept=value_is(lambda dump: len(set(dump.lower())) >= 10 and not dump.isalpha()),
-        digits=16,
+        digits=24,
     ),
 )

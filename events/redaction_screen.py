@@ -109,3 +109,32 @@ class CueTable:
         """The cues that stand in `low`, with their rules."""
         for cue in self._cues.present(low):
             yield cue, self._rules[cue]
+
+
+class PrefixTable:
+    """Rules by prefix, where the prefix starts a run and holds a separator: `ghp_`, `sk-`.
+
+    The piece before the separator is looked up, so that the number of prefixes costs nothing.
+    """
+
+    __slots__ = ("_by_head", "_heads")
+
+    _PIECE = re.compile(r"[a-z0-9]+")
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._by_head: dict[str, list[tuple[str, tuple[Rule, ...]]]] = {}
+        for rule in rules:
+            for cue in rule.cues:
+                self._by_head.setdefault(self.head(cue), []).append((cue, (rule,)))
+        self._heads = frozenset(self._by_head)
+
+    @classmethod
+    def head(cls, cue: str) -> str:
+        """The piece of `cue` before its first separator; "" where none comes after a piece."""
+        piece = cls._PIECE.match(cue)
+        return piece.group() if piece is not None and piece.end() < len(cue) else ""
+
+    def present(self, runs: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
+        """The prefixes that stand in `runs`, which is in lower case, with their rules."""
+        for head in sorted(self._heads.intersection(self._PIECE.findall(runs))):
+            yield from ((cue, rules) for cue, rules in self._by_head[head] if cue in runs)

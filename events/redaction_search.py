@@ -25,7 +25,7 @@ from turnfold.events.redaction_money import MONEY_RULES
 from turnfold.events.redaction_names import NAME_RULES
 from turnfold.events.redaction_prefixes import PREFIX_RULES, SPACED_PREFIX
 from turnfold.events.redaction_rule import NOT_MASK, PLACEHOLDER, PRIORITY, Rule, Span
-from turnfold.events.redaction_screen import LONG_WORD, Cues, CueTable, Screen
+from turnfold.events.redaction_screen import LONG_WORD, Cues, CueTable, PrefixTable, Screen
 from turnfold.events.redaction_tokens import RUN_RULES, continues_token
 from turnfold.events.redaction_urls import url_spans
 from turnfold.events.redaction_views import (
@@ -63,7 +63,9 @@ _LEAST_DIGITS = min(rule.digits for rule in _SHORT if rule.digits)
 _PASSWORD_CUES = Cues(prose.PROSE_CUES)
 _LONG_CUES = CueTable(rule for rule in RULES if rule.word >= LONG_WORD and not rule.attached)
 _WRAPPED_CUES = CueTable(rule for rule in RULES if rule.wrapped and not rule.attached)
-_ATTACHED_CUES = CueTable(rule for rule in RULES if rule.attached)
+_ATTACHED = [rule for rule in RULES if rule.attached]
+_HEADED_CUES = PrefixTable(rule for rule in _ATTACHED if PrefixTable.head(rule.cues[0]))
+_ATTACHED_CUES = CueTable(rule for rule in _ATTACHED if not PrefixTable.head(rule.cues[0]))
 _WHOLE = tuple(rule for rule in RULES if not rule.cues)
 _WRAPPED_WHOLE = tuple(rule for rule in _WHOLE if rule.wrapped)
 
@@ -118,16 +120,22 @@ class _Scan:
         yield from self._passwords()
         if self._screen.longest >= LONG_WORD:
             yield from self._at_cues(_LONG_CUES, self._low)
-            yield from self._at_cues(_ATTACHED_CUES, self._screen.long_runs())
+            yield from self._at_prefixes()
         yield from self._whole(_WHOLE)
 
     def wrapped_spans(self) -> Iterator[Span]:
         """What is found of tokens that were wrapped, in a view of joined lines."""
         yield from self._at_cues(_WRAPPED_CUES, self._low)
-        yield from self._at_cues(_ATTACHED_CUES, self._screen.long_runs())
+        yield from self._at_prefixes()
         yield from self._whole(_WRAPPED_WHOLE)
 
-    def _at_cues(self, table: CueTable, where: str) -> Iterator[Span]:
+    def _at_prefixes(self) -> Iterator[Span]:
+        runs = self._screen.long_runs()
+        if runs:
+            yield from self._at_cues(_HEADED_CUES, runs)
+            yield from self._at_cues(_ATTACHED_CUES, runs)
+
+    def _at_cues(self, table: CueTable | PrefixTable, where: str) -> Iterator[Span]:
         for cue, listed in table.present(where):
             rules = [rule for rule in listed if self._screen.allows(rule)]
             at = self._low.find(cue) if rules else -1
@@ -135,12 +143,18 @@ class _Scan:
                 self._work.add(len(rules))
                 behind = at + 1
                 for rule in rules:
-                    match = rule.pattern.compiled().match(self._text, max(0, at - rule.before))
+                    start = self._line_start(at, rule.before) if rule.before else at
+                    match = rule.pattern.compiled().match(self._text, start)
                     span = self._accepted(rule, match) if match is not None else None
                     if span is not None:
                         yield span
                         behind = max(behind, span[1])
                 at = self._low.find(cue, behind)
+
+    def _line_start(self, at: int, reach: int) -> int:
+        """Where a pattern begins that looks `reach` characters back, within the line."""
+        first = max(0, at - reach)
+        return max(first, self._text.rfind("\n", first, at) + 1)
 
     def _whole(self, rules: Iterable[Rule]) -> Iterator[Span]:
         for rule in rules:

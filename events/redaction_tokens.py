@@ -189,7 +189,7 @@ RUN_RULES = (
             r"|ey[A-Za-z0-9]{17,}+\.ey[A-Za-z0-9/\\_\-]{17,}+(?:\.[A-Za-z0-9/\\_\-]{10,}+={0,2})?)",
             re.ASCII,
         ),
-        word=16,
+        word=27,
     ),
     Rule(
         kind="credential",
