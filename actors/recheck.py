@@ -59,7 +59,7 @@ class Recheck:
             self._due.discard(session.start)
             return session
         self._tell(self._record_of(session.start))
-        return _redacted(session, unclean, Entropy(self._entropy))
+        return redacted_session(session, unclean, Entropy(self._entropy))
 
     def check_next(self, find: Callable[[int], Session | None], rest: Callable[[], None]) -> bool:
         """Check one session in slices; False if none is left. The generation writer's thread."""
@@ -133,7 +133,7 @@ def _digest(unclean: Unclean) -> bytes:
     return blake2b(sealed if isinstance(sealed, bytes) else b"", digest_size=32).digest()
 
 
-def _redacted(session: Session, unclean: Iterable[Unclean], entropy: Entropy) -> Session:
+def redacted_session(session: Session, unclean: Iterable[Unclean], entropy: Entropy) -> Session:
     """What the session will be once its TurnRedacted is there: by the same fold, on the side."""
     aside = StoreState()
     aside.put_session(session)
