@@ -21,7 +21,7 @@ from turnfold.actors.messages import (
 )
 from turnfold.actors.pump import Item
 from turnfold.actors.refs import AsyncStoreRef
-from turnfold.actors.state_desk import StateDesk
+from turnfold.actors.state_desk import StateAccess
 from turnfold.actors.stats import Stats
 from turnfold.actors.subscriber import Factory
 from turnfold.actors.subscription import Subscription
@@ -115,9 +115,9 @@ class AsyncConversationStore:
         return self._ref
 
     @property
-    def state_desk(self) -> StateDesk:
+    def state_access(self) -> StateAccess:
         """What an AsyncSessionStateStore works with. Raises StoreClosed before it was opened."""
-        return self._supervisor.state_desk
+        return self._supervisor.state_access
 
     # --- changing ----------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class ConversationStore:
         self._supervisor = start_store(config or Config(), clock=clock, entropy=entropy)
         self._door = self._supervisor.door
         self._reads = self._supervisor.reads
-        self.state_desk = self._supervisor.state_desk  # what a SessionStateStore works with
+        self.state_access = self._supervisor.state_access  # what a SessionStateStore works with
         self.ref = StoreRef(self._door, self._reads, self._supervisor.stats)
 
     @classmethod

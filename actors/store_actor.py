@@ -217,7 +217,7 @@ class StoreActor(UnregisteredActor):
             message.slot.settle(error)
             return
         self._spread(events, now)
-        self._upkeep.resume()
+        self._upkeep.erase_pending()
         message.slot.settle(None)
 
     def _tick(self) -> None:

@@ -30,7 +30,7 @@ from turnfold.actors.published import Published
 from turnfold.actors.reads import Reads
 from turnfold.actors.recheck import Recheck
 from turnfold.actors.reply import BlockingSlot
-from turnfold.actors.state_desk import StateDesk
+from turnfold.actors.state_desk import StateAccess, StateDesk
 from turnfold.actors.stats import Stats
 from turnfold.actors.store_actor import StoreActor, Wiring
 from turnfold.actors.ticker import Ticker
@@ -96,9 +96,8 @@ class Supervisor:
         self.door = Door(parts.config, self._admission, self._actor.actor_ref)
         self._actor.batch.door = self.door
         self._control: ControlServer | None = None
-        self.state_desk = StateDesk(
+        desk = StateDesk(
             parts.config,
-            door=self.door,
             records=parts.published.records,
             find=parts.published.find,
             clock=parts.clock,
@@ -106,6 +105,7 @@ class Supervisor:
             secret=parts.log.secret,
             keys=parts.keys,
         )
+        self.state_access = StateAccess(desk, self.door)
 
     def _wiring(self) -> Wiring:
         config = self._parts.config

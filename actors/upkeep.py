@@ -1,76 +1,48 @@
 """Upkeep: what a store owes its files besides appending, as a plan in the store actor's thread.
 
-Erasure of text that must go, generations, retiring old ones and trimming the log. The work itself
-is done by the generation writer; here it is ordered, and what was done is recorded as events.
+The work itself is done by the generation writer; here it is ordered, and its end is answered.
 
 A deletion is: SessionDeleted durable -> text zeroed, quarantine emptied -> ContentErased durable
--> receipt. A flush is: synced -> due text zeroed -> a generation if anything changed -> trimmed.
+-> receipt. A flush is: synced -> pending text zeroed -> a generation if anything changed -> the
+log trimmed.
 """
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from turnfold.actors.generation_writer import Job, Pause
+from turnfold.actors.erasing import Erasing
+from turnfold.actors.generation_plan import GenerationPlan
+from turnfold.actors.generation_writer import Job
 from turnfold.actors.ledger import Ledger
 from turnfold.actors.messages import Flushed
 from turnfold.actors.reply import Outcome, Slot
 from turnfold.events.commands import Instant
-from turnfold.events.errors import StoreUnavailable, TurnfoldError
-from turnfold.events.event import (
-    ContentErased,
-    DamageFound,
-    Event,
-    GenerationRetired,
-    GenerationWritten,
-    LogTrimmed,
-    PermissionsNotVerified,
-    PermissionsTightened,
-    Quarantined,
-    StoreOpened,
-    SubscriberParked,
-)
+from turnfold.events.errors import OutcomeUnknown, StoreUnavailable, TurnfoldError
+from turnfold.events.event import Event
 from turnfold.events.evolve import NO_KEY
 from turnfold.events.keys import ConversationKey
-from turnfold.events.log.backend import Archive, Erasure, GenerationFile, Trimmed
+from turnfold.events.log.backend import Erasure
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt, ErasedSession
 from turnfold.events.session import KeyTag
 from turnfold.events.session_state.reports import SessionStateDeleteReport
-from turnfold.events.snapshot import capture
 
 _log = logging.getLogger(__name__)
 
 PENDING_MAX: Final = 1024  # pending erasures beyond this are carried out at once
 NS_PER_S: Final = 1_000_000_000
 
-BOOKKEEPING: Final = (
-    StoreOpened,
-    GenerationWritten,
-    GenerationRetired,
-    Quarantined,
-    ContentErased,
-    LogTrimmed,
-    PermissionsNotVerified,
-    PermissionsTightened,
-    SubscriberParked,
-    DamageFound,
-)
-
-
-_Written = tuple[GenerationFile, Sequence[GenerationFile], Trimmed | None]
-
 
 @attrs.define(eq=False)
 class FlushRun:
-    """A flush in the making, for all who asked while the one before it ran."""
+    """A flush under way, for all who asked while the one before it ran; None stands for nobody."""
 
     slots: list[Slot | None]
-    reason: Reason
     erased: int = 0
-    trimmed: int = 0
+    error: TurnfoldError | None = None
 
 
 class Upkeep:
@@ -97,47 +69,53 @@ class Upkeep:
         self._order = order
         self._record = record
         self._answer = answer
-        self._now = now
-        self.generation = 0  # position of the newest
-        self._changed = False  # since that generation, bookkeeping aside
-        self._generation_age = now().age
+        self._erasing = Erasing(ledger, order=order, recorded=self._recorded, now=now)
+        self._generations = GenerationPlan(ledger, order=order, recorded=self._recorded, now=now)
+        self._tried_age = now().age  # when the interval was up last
         self._pending_age: int | None = None  # since when something is to be erased
-        self._quarantine_age: int | None = self._generation_age  # since this opening
-        self._erasing: set[tuple[int, Reason]] = set()
+        self._quarantine_age: int | None = self._tried_age  # since this opening
         self._flush: FlushRun | None = None
         self._flush_next: list[Slot | None] = []
         self._waiting: list[Slot] = []  # of deletions under way
         self._idle: list[Callable[[], None]] = []
 
-    # --- what the store actor tells it ---------------------------------------------------
+    @property
+    def generation(self) -> int:
+        """Position of the newest generation that this opening wrote, or 0."""
+        return self._generations.newest
+
+    # --- when something happened -----------------------------------------------------------
 
     def committed(self, events: Sequence[Event], age: int) -> None:
         """A batch was committed."""
-        if not self._changed:
-            self._changed = any(not isinstance(event, BOOKKEEPING) for event in events)
-        pending = len(self._ledger.state.pending)
-        if not pending:
+        self._generations.committed(events)
+        if not self._ledger.state.pending:
             self._pending_age = None
         elif self._pending_age is None:
             self._pending_age = age
-        if pending - len(self._erasing) > PENDING_MAX:  # what is under way doesn't count again
-            self._erase_due()
+        if self._erasing.waiting > PENDING_MAX:
+            self.erase_pending()
 
     def tick(self, now: Instant) -> None:
-        """Carry out what has become due."""
-        due = self._pending_age
-        if due is not None and now.age - due >= self._erase_after_ns:
+        """Carry out what has become due. Raises OutcomeUnknown."""
+        since = self._pending_age
+        if since is not None and now.age - since >= self._erase_after_ns:
             self._pending_age = now.age  # tried again after as long, should it fail
-            self._erase_due()
+            self.erase_pending()
         since = self._quarantine_age
         if since is not None and now.age - since >= self._erase_after_ns:
             self._quarantine_age = None
             self._empty_quarantine()
-        if now.age - self._generation_age >= self._interval_ns:
-            self._generation_age = now.age
-            if self._changed and self._flush is None:
-                self._flush = FlushRun([], Reason.WRITTEN_INTERVAL)
-                self._write_generation(self._flush)
+        since = max(self._tried_age, self._generations.newest_age)
+        if now.age - since >= self._interval_ns:
+            self._tried_age = now.age
+            if self._generations.is_due and self._flush is None:
+                run = self._flush = FlushRun([])
+                self._write_generation(run, Reason.WRITTEN_INTERVAL)
+
+    def erase_pending(self) -> None:
+        """Erase whatever must be erased, also what an earlier opening left undone."""
+        self._erasing.erase_waiting(lambda _erased, _emptied, _error: self._check_idle())
 
     def _empty_quarantine(self) -> None:
         """What an opening set aside has lain there for its time. A failure waits for a deletion."""
@@ -148,18 +126,21 @@ class Upkeep:
 
         self._order(Job(lambda archive, _pause: archive.empty_quarantine(), then))
 
-    def resume(self) -> None:
-        """Carry out erasures that an earlier opening left undone."""
-        self._erase_due()
+    # --- what is asked for -------------------------------------------------------------------
 
     def flush(self, slot: Slot | None) -> None:
         """Begin a flush, or join the next one if one is running. The log is synced."""
         if self._flush is not None:
             self._flush_next.append(slot)
             return
-        run = self._flush = FlushRun([slot], Reason.WRITTEN_FLUSH)
-        self._erase_due(run)
-        self._write_generation(run)
+        run = self._flush = FlushRun([slot])
+
+        def erased(done: Sequence[Erasure], _emptied: int, error: TurnfoldError | None) -> None:
+            run.erased = len(done)
+            run.error = error
+
+        self._erasing.erase_waiting(erased)
+        self._write_generation(run, Reason.WRITTEN_FLUSH)
 
     def delete(self, key: ConversationKey, receipt: DeletionReceipt, slot: Slot) -> None:
         """Erase what was ever said under a key. Its SessionDeleted is durable.
@@ -179,7 +160,7 @@ class Upkeep:
 
     def erase_records(self, report: SessionStateDeleteReport, slot: Slot) -> None:
         """Erase session-state records that are gone. Their SessionStateDeleted is durable."""
-        self._erase_now((NO_KEY,), lambda _erased, _quarantined: report, slot)
+        self._erase_now((NO_KEY,), lambda _erased, _emptied: report, slot)
 
     def _erase_now(
         self,
@@ -188,26 +169,17 @@ class Upkeep:
         slot: Slot,
     ) -> None:
         """Erase what is pending for these tags, record it, and only then answer."""
-        pending = tuple(p for p in self._ledger.state.pending.values() if p.tag in tags)
         self._waiting.append(slot)
-        self._erasing.update((p.session, p.reason) for p in pending)
 
-        def work(archive: Archive, pause: Pause) -> tuple[Sequence[Erasure], int]:
-            erased = archive.erase(pending, pause)
-            return erased, archive.empty_quarantine()
-
-        def then(result: Any, error: TurnfoldError | None) -> None:
-            self._erasing.difference_update((p.session, p.reason) for p in pending)
-            outcome: Outcome = error
-            if error is None:
-                erased, quarantined = result
-                outcome = self._record_erased(erased) or answer_of(erased, quarantined)
+        def then(erased: Sequence[Erasure], emptied: int, error: TurnfoldError | None) -> None:
             if slot in self._waiting:  # else it was abandoned and has its answer
                 self._waiting.remove(slot)
-                self._answer(slot, outcome)
+                self._answer(slot, answer_of(erased, emptied) if error is None else error)
             self._check_idle()
 
-        self._order(Job(work, then))
+        self._erasing.erase_of(tags, then)
+
+    # --- ends ----------------------------------------------------------------------------------
 
     def when_idle(self, then: Callable[[], None]) -> None:
         """Call `then` once nothing is under way any more."""
@@ -219,165 +191,44 @@ class Upkeep:
         flushing = [*(self._flush.slots if self._flush else []), *self._flush_next]
         slots = [*self._waiting, *(slot for slot in flushing if slot is not None)]
         self._waiting, self._flush, self._flush_next = [], None, []
-        self._erasing.clear()
+        self._erasing.forget()
         self._check_idle()
         return slots
 
-    # --- erasure ---------------------------------------------------------------------------
+    def _write_generation(self, run: FlushRun, reason: Reason) -> None:
+        def then(trimmed: int, error: TurnfoldError | None) -> None:
+            if run is self._flush:  # else it was abandoned: those who waited have their answer
+                self._end_flush(run, trimmed, run.error or error)
 
-    def _erase_due(self, run: FlushRun | None = None) -> None:
-        pending = tuple(
-            p for name, p in self._ledger.state.pending.items() if name not in self._erasing
-        )
-        if not pending:
-            return
-        names = {(p.session, p.reason) for p in pending}
-        self._erasing |= names
+        self._generations.write(reason, then)
 
-        def then(result: Any, error: TurnfoldError | None) -> None:
-            self._erasing -= names
-            if error is None:
-                error = self._record_erased(result)
-            if run is not None and error is None:
-                run.erased += len(result)
-            self._check_idle()
-
-        self._order(Job(lambda archive, pause: archive.erase(pending, pause), then))
-
-    def _record_erased(self, erased: Sequence[Erasure]) -> TurnfoldError | None:
-        """Append ContentErased for each; what is not recorded stays pending and is done again."""
-        state = self._ledger.state
-        now = self._now()
-        known = [e for e in erased if (e.pending.session, e.pending.reason) in state.pending]
-        events = [
-            ContentErased(
-                position=state.position + index,
-                at=now.at,
-                age=now.age,
-                reason=e.pending.reason,
-                session=e.pending.session,
-                through=e.pending.through,
-                payloads=e.payloads,
-                erased_bytes=e.erased_bytes,
-            )
-            for index, e in enumerate(known, 1)
-        ]
-        return self._recorded(events)
-
-    def _recorded(self, events: Sequence[Event]) -> TurnfoldError | None:
-        if not events:
-            return None
-        try:
-            self._record(events)
-        except StoreUnavailable as error:
-            return error
-        return None
-
-    # --- generations -----------------------------------------------------------------------
-
-    def _write_generation(self, run: FlushRun) -> None:
-        """Capture now, write in the background; the log is made durable through it first."""
-        ledger = self._ledger
-        if not self._changed:
-            self._order(Job(lambda _archive, _pause: None, lambda _r, error: self._end(run, error)))
-            return
-        if ledger.log.durable < ledger.log.position:
-            ledger.log.sync()
-        captured = capture(ledger.state)
-        head = ledger.log.head
-        self._changed = False
-
-        def work(archive: Archive, pause: Pause) -> _Written:
-            written = archive.write_generation(captured, head, pause)
-            return written, archive.retire(), archive.trimmable()
-
-        def then(result: Any, error: TurnfoldError | None) -> None:
-            trimmed: Trimmed | None = None
-            if error is None:
-                written, retired, trimmed = result
-                error = self._record_generation(written, retired, run.reason)
-            else:
-                self._changed = True
-            if trimmed is None or error is not None:
-                self._end(run, error)
-            else:
-                self._trim(run, trimmed)
-
-        self._order(Job(work, then))
-
-    def _record_generation(
-        self, written: GenerationFile, retired: Sequence[GenerationFile], reason: Reason
-    ) -> TurnfoldError | None:
-        self.generation = written.position
-        now = self._now()
-        self._generation_age = now.age
-        first = self._ledger.state.position + 1
-        events: list[Event] = [
-            GenerationWritten(
-                position=first,
-                at=now.at,
-                age=now.age,
-                reason=reason,
-                generation=written.position,
-                digest=written.digest,
-                size=written.size,
-            )
-        ]
-        events += (
-            GenerationRetired(
-                position=first + index,
-                at=now.at,
-                age=now.age,
-                reason=Reason.RETIRED_STORAGE_LIMIT,
-                generation=old.position,
-                digest=old.digest,
-                size=old.size,
-            )
-            for index, old in enumerate(retired, 1)
-        )
-        return self._recorded(events)
-
-    def _trim(self, run: FlushRun, trimmed: Trimmed) -> None:
-        """Record where the log will start, durably; only then drop what is before it."""
-        now = self._now()
-        event = LogTrimmed(
-            position=self._ledger.state.position + 1,
-            at=now.at,
-            age=now.age,
-            reason=Reason.TRIMMED_STORAGE_LIMIT,
-            first_kept=trimmed.first_kept,
-            head=trimmed.head,
-        )
-        error = self._recorded([event])
-        if error is not None:
-            self._end(run, error)
-            return
-        run.trimmed = trimmed.segments
-        self._order(
-            Job(
-                lambda archive, pause: archive.trim(trimmed, pause),
-                lambda _result, error: self._end(run, error),
-            )
-        )
-
-    def _end(self, run: FlushRun, error: TurnfoldError | None) -> None:
-        """A flush has ended: answer, and begin the next if somebody waits for one."""
-        if run is not self._flush:
-            return  # abandoned: those who waited have their answer
+    def _end_flush(self, run: FlushRun, trimmed: int, error: TurnfoldError | None) -> None:
+        """Answer, and begin the next flush if somebody waits for one."""
         self._flush = None
-        flushed = Flushed(self._ledger.log.durable, self.generation, run.erased, run.trimmed)
+        flushed = Flushed(self._ledger.log.durable, self.generation, run.erased, trimmed)
         for slot in run.slots:
             if slot is not None:
                 self._answer(slot, flushed if error is None else error)
             elif error is not None:
-                _log.warning("no generation was written at close: %s", error)
+                _log.warning("the last flush before closing was not whole: %s", error)
         waiting, self._flush_next = self._flush_next, []
         for slot in waiting:
             self.flush(slot)
         self._check_idle()
 
     def _check_idle(self) -> None:
-        if self._flush is None and not self._erasing and not self._waiting:
+        if self._flush is None and not self._erasing.is_busy and not self._waiting:
             waiting, self._idle = self._idle, []
             for then in waiting:
                 then()
+
+    def _recorded(self, events: Sequence[Event]) -> TurnfoldError | None:
+        if not events:
+            return None
+        try:
+            self._record(events)
+        except OutcomeUnknown:
+            raise  # the store actor gives up, and everything under way with it
+        except StoreUnavailable as error:
+            return error
+        return None

@@ -275,6 +275,30 @@ def test_a_failed_erasure_fails_the_deletion_and_stays_pending() -> None:
         assert store.ref.ask(GetStats()).erasures_pending == 0
 
 
+def test_a_sync_that_fails_under_an_erasures_record_poisons_the_store() -> None:
+    with running() as store:
+        store.ref.ask(say("text"))
+        store.archive.open_gate.clear()
+        deletion = store.ref.ask(DeleteKey(KEY), block=False)
+        assert store.archive.at_gate.wait(WAIT_S)
+        store.log.sync_faults = [OutcomeUnknown("the disk failed")]
+        store.archive.open_gate.set()
+        with pytest.raises(OutcomeUnknown):
+            deletion.get(timeout=WAIT_S)
+        with pytest.raises(StoreFailed):
+            store.ref.ask(say("later"))
+
+
+def test_a_flush_whose_erasure_fails_says_so() -> None:
+    with running() as store:
+        store.ref.ask(say("text"))
+        store.ref.ask(ExpireSession(KEY))
+        store.archive.faults = [OSError(28, "No space left on device")]
+        with pytest.raises(NotWritten):
+            store.ref.ask(Flush())
+        assert store.ref.ask(Flush()).erased == 1
+
+
 def test_a_flush_erases_what_is_due_and_writes_a_generation_once() -> None:
     with running() as store:
         store.ref.ask(say("text"))
