@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         GetContext,
         ListMetadata,
     )
-    from turnfold.actors.state_store import SessionStateStore
+    from turnfold.actors.state_store import AsyncSessionStateStore, SessionStateStore
     from turnfold.actors.subscriber import Subscriber
 else:
     _HOMES = {
@@ -37,7 +37,7 @@ else:
             "GetContext",
             "ListMetadata",
         ),
-        "state_store": ("SessionStateStore",),
+        "state_store": ("AsyncSessionStateStore", "SessionStateStore"),
         "subscriber": ("Subscriber",),
     }
     _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -61,6 +61,7 @@ __all__ = [
     "AddTurn",
     "AddTurns",
     "AsyncConversationStore",
+    "AsyncSessionStateStore",
     "CommandFailed",
     "Config",
     "ConversationStore",

@@ -54,12 +54,17 @@ class DigestKeys:
         self._entropy = entropy
         self._lock = threading.Lock()
 
-    @property
-    def ring(self) -> DigestKeyring:
-        """All keys. Raises StorageError if the file can't be used."""
+    def check(self) -> None:
+        """Raises StorageError if there are no keys, because of their file."""
         if self._ring is None:
             problem = self._problem or StorageError(f"{DIGEST_KEYS_PATH} is missing")
             raise type(problem)(*problem.args)
+
+    @property
+    def ring(self) -> DigestKeyring:
+        """All keys. Raises as `check`."""
+        self.check()
+        assert self._ring is not None
         return self._ring
 
     def rotate(self) -> str:

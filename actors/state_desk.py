@@ -8,6 +8,8 @@ the store actor, so no file changes.
 
 from collections.abc import Callable, Iterable
 
+import attrs
+
 from turnfold.actors.clock import AgeClock
 from turnfold.actors.config import Config
 from turnfold.actors.digest_keys import DigestKeys
@@ -50,17 +52,28 @@ from turnfold.events.session_state.stored import find_error, list_stored, read_s
 from turnfold.events.session_state.tags import lookup_tag, record_tag, scope_tag
 from turnfold.events.state_deciding import room_left, source_blockers
 
+
+@attrs.frozen(eq=False)
+class StateAccess:
+    """What a session-state store works with: the desk of an open store and its door."""
+
+    desk: "StateDesk"
+    door: Door
+
+
 Find = Callable[[KeyTag], tuple[Session | None, EndedSession | None]]
 
 
 class StateDesk:
-    """Made by the supervisor. `find` gives a key's live session and how the last one ended."""
+    """`find` gives a key's live session and how the last one ended; the rest is the store's own.
+
+    Over the records of files alone it reads and decides, and writes nothing.
+    """
 
     def __init__(
         self,
         config: Config,
         *,
-        door: Door,
         records: PublishedRecords,
         find: Find,
         clock: AgeClock,
@@ -76,7 +89,6 @@ class StateDesk:
         self._names = names
         self._secret = secret
         self.keys = keys
-        self.door = door
         self.notices = GateNotices()
 
     @property

@@ -11,7 +11,7 @@ from typing import TypeVar
 from turnfold.actors.async_store import AsyncConversationStore, in_thread
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.actors.reply import LoopSlot
-from turnfold.actors.state_desk import StateDesk
+from turnfold.actors.state_desk import StateAccess
 from turnfold.events.keys import ConversationKey
 from turnfold.events.session_state.anchor import SessionStateAnchor
 from turnfold.events.session_state.gate import GateNotice
@@ -36,11 +36,12 @@ T = TypeVar("T")
 class _Desk:
     """What both have in common: what only computes, and what an operator looks at."""
 
-    __slots__ = ("_desk",)
+    __slots__ = ("_desk", "_door")
 
-    def __init__(self, desk: StateDesk) -> None:
-        desk.ring  # noqa: B018 - raises if the digest keys can't be used
-        self._desk = desk
+    def __init__(self, access: StateAccess) -> None:
+        access.desk.keys.check()
+        self._desk = access.desk
+        self._door = access.door
 
     def turn_digest(
         self,
@@ -104,7 +105,7 @@ class SessionStateStore(_Desk):
 
     def __init__(self, store: ConversationStore) -> None:
         """Raises StorageError if the store's digest keys are lost or damaged."""
-        super().__init__(store.state_desk)
+        super().__init__(store.state_access)
 
     def write(
         self,
@@ -122,7 +123,7 @@ class SessionStateStore(_Desk):
         if command is None:
             report = SessionStateWriteReport.of(record, blockers, applied=False)
         else:
-            report = desk.door.call(command, False, timeout)
+            report = self._door.call(command, False, timeout)
         return desk.reported(actor_scope, record, report)
 
     def read(self, actor_scope: TenantScope, key: SessionStateKey) -> SessionStateReadReport:
@@ -138,7 +139,7 @@ class SessionStateStore(_Desk):
     ) -> SessionStateDeleteReport:
         """Delete the record under `key`, approval or not; when it returns, its bytes are erased."""
         desk = self._desk
-        report: SessionStateDeleteReport = desk.door.call(
+        report: SessionStateDeleteReport = self._door.call(
             desk.delete_command(actor_scope, key), False, timeout
         )
         return report
@@ -207,7 +208,7 @@ class AsyncSessionStateStore(_Desk):
 
     def __init__(self, store: AsyncConversationStore) -> None:
         """Raises StoreClosed before the store was opened; otherwise as SessionStateStore."""
-        super().__init__(store.state_desk)
+        super().__init__(store.state_access)
 
     async def write(
         self,
@@ -223,7 +224,7 @@ class AsyncSessionStateStore(_Desk):
         if command is None:
             report = SessionStateWriteReport.of(record, blockers, applied=False)
         else:
-            report = await desk.door.call_async(command, False, self._slot())
+            report = await self._door.call_async(command, False, self._slot())
         return desk.reported(actor_scope, record, report)
 
     async def read(self, actor_scope: TenantScope, key: SessionStateKey) -> SessionStateReadReport:
@@ -239,9 +240,7 @@ class AsyncSessionStateStore(_Desk):
     ) -> SessionStateDeleteReport:
         """See SessionStateStore.delete."""
         command = self._desk.delete_command(actor_scope, key)
-        report: SessionStateDeleteReport = await self._desk.door.call_async(
-            command, False, self._slot()
-        )
+        report: SessionStateDeleteReport = await self._door.call_async(command, False, self._slot())
         return report
 
     async def preview(
