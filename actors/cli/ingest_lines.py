@@ -82,8 +82,8 @@ def parse_line(line: bytes, default_channel: Channel) -> ChatLine:
     return ChatLine(
         None if at is None else parse_time(at),
         ConversationKey(
-            fields["avatar"],  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # its converter refuses what is no UUID
-            default_channel if channel is None else channel,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # likewise
+            fields["avatar"],  # pyright: ignore[reportArgumentType]  # its converter refuses what is no UUID
+            default_channel if channel is None else channel,  # pyright: ignore[reportArgumentType]  # likewise
         ),
         _turn(fields, text),
         None if turn_id is None else check_id(turn_id, "turn_id"),

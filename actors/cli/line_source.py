@@ -1,5 +1,6 @@
 """Reading lines from files or standard input, none of them longer than what can be a chat line."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -23,6 +24,17 @@ class Line(NamedTuple):
     def place(self) -> str:
         """Where it stands: `chat.jsonl:17`."""
         return f"{self.source}:{self.number}"
+
+
+def check_sources(sources: Iterable[Path]) -> None:
+    """Raises InvalidInput unless each source can be read, before anything is done with one."""
+    for source in sources:
+        if str(source) == STANDARD_INPUT:
+            continue
+        if not os.path.lexists(source):
+            raise InvalidInput(f"{source} does not exist")
+        if source.is_dir() or not os.access(source, os.R_OK):
+            raise InvalidInput(f"{source} is not a file that can be read")
 
 
 def read_sources(sources: Iterable[Path], advance: Callable[[int], None]) -> Iterator[Line]:

@@ -1,5 +1,6 @@
 """Lines of recorded chat: what is taken, and what is refused with which reason."""
 
+import contextlib
 import json
 from typing import Any
 
@@ -236,12 +237,8 @@ def test_the_largest_text_fits_on_a_line_even_if_every_character_is_escaped() ->
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_line_or_a_reason(data: bytes) -> None:
-    try:
-        line = parse_line(data, Channel.PUBLIC_CHAT)
-    except InvalidInput as error:
-        assert str(error)
-    else:
-        assert line.key.avatar
+    with contextlib.suppress(InvalidInput):
+        assert parse_line(data, Channel.PUBLIC_CHAT).key.avatar
 
 
 JSON_VALUES = st.recursive(
@@ -258,7 +255,5 @@ JSON_VALUES = st.recursive(
     )
 )
 def test_any_fields_are_a_line_or_a_reason(fields: dict[str, Any]) -> None:
-    try:
-        parse_line(json.dumps(fields).encode(), Channel.PUBLIC_CHAT)
-    except InvalidInput as error:
-        assert str(error)
+    with contextlib.suppress(InvalidInput):
+        assert parse_line(json.dumps(fields).encode(), Channel.PUBLIC_CHAT).key.avatar
