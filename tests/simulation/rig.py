@@ -7,7 +7,7 @@ one, one that said "unknown" adds one. `visible` is the state that reads must sh
 import re
 from collections.abc import Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 from simulation.model import Model
@@ -25,13 +25,12 @@ from turnfold.events.errors import (
     TurnfoldError,
     TurnIdConflict,
 )
-from turnfold.events.event import Gap
+from turnfold.events.event import Event, Gap
 from turnfold.events.evolve import fold
 from turnfold.events.keys import ConversationKey
 from turnfold.events.limits import Limits
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
-from turnfold.events.session import Session
 from turnfold.events.snapshot import capture, state_digest
 from turnfold.events.turns import ActionResult, AgentResponse, AvatarText, ToolSummary, Turn
 
@@ -56,6 +55,7 @@ LIMITS: Final = Limits(
     quarantine_bytes=1 << 20,
 )
 _TOKEN: Final = re.compile(r"tok\d{7}x")
+_TOKEN_BYTES: Final = re.compile(rb"tok\d{7}x")
 CLEAN: Final = (Reason.OPENED_NEW, Reason.OPENED_CLEAN, Reason.OPENED_TORN_TAIL)
 
 
@@ -75,9 +75,7 @@ class Say:
     session: str | None = None
 
     def request(self) -> AddTurns:
-        turns = (
-            turn(kind, text) for kind, text in zip(self.kinds, self.texts, strict=True)
-        )
+        turns = (turn(kind, text) for kind, text in zip(self.kinds, self.texts, strict=True))
         items = tuple(TurnToAdd(one, self.turn_id) for one in turns)
         return AddTurns(key_of(self.key), items, self.session)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # the model's ids are plain strings
 
@@ -173,7 +171,8 @@ class Rig:
             model.lower(sessions_max, self.age)
             miss = self._miss(model)
             if miss is None:
-                self._be(model)
+                self.visible = model
+                self.possible = [model]
                 return
             misses.append(miss)
         raise AssertionError(f"the store shows none of {len(misses)} possible states: {misses}")
@@ -204,6 +203,7 @@ class Rig:
         del self.possible[len(self.possible) - len(orders) :]
         after = before.copy()
         unknown: list[Order] = []
+        accepted: list[Model] = []
         durable = self.settings.sync_each_batch
         for one, outcome in zip(orders, outcomes, strict=True):
             if isinstance(outcome, TurnfoldError):
@@ -212,8 +212,10 @@ class Rig:
                     unknown.append(one)
             else:
                 self._judge(one, outcome, after)
+                accepted.append(after.copy())
                 durable = durable or isinstance(outcome, DeletionReceipt)
-        self._be(after, durable=durable)
+        self.visible = after
+        self.possible = [after] if durable else [*self.possible, *accepted]
         if durable and any(isinstance(outcome, tuple) for outcome in outcomes):
             self.recorded = self.age
         if unknown:
@@ -234,9 +236,7 @@ class Rig:
     def _apply(self, one: Order, model: Model) -> object:
         if isinstance(one, Say):
             texts = list(one.texts)
-            return model.add(
-                one.key, texts, self.age, turn_id=one.turn_id, session=one.session
-            )
+            return model.add(one.key, texts, self.age, turn_id=one.turn_id, session=one.session)
         if isinstance(one, Expire):
             return model.expire(one.key, self.age)
         model.delete(one.key)
@@ -247,7 +247,7 @@ class Rig:
         expected = self._apply(one, model)
         if isinstance(one, Say):
             assert isinstance(outcome, tuple), (one, outcome)
-            receipts: tuple[Receipt, ...] = outcome
+            receipts = cast("tuple[Receipt, ...]", outcome)
             assert expected == ("duplicate" if receipts[0].duplicate else "added")
             talk = model.talks[one.key]
             assert talk.session_id in ("", receipts[0].session_id)
@@ -262,8 +262,9 @@ class Rig:
     def _judge_error(self, one: Order, error: TurnfoldError, model: Model) -> None:
         """A reply that says it was not done, or that it isn't known."""
         if isinstance(error, CommandRefused):
-            expected = {TurnIdConflict: "conflict", SessionEnded: "ended"}[type(error)]
-            assert self._apply(one, model.copy()) == expected
+            assert isinstance(error, (TurnIdConflict, SessionEnded)), error
+            why = "conflict" if isinstance(error, TurnIdConflict) else "ended"
+            assert self._apply(one, model.copy()) == why
         else:
             assert self.store.failed or self.is_full or self.disk.had_faults, error
 
@@ -289,15 +290,7 @@ class Rig:
         self.age = self.store.age
         self.store.tick()
 
-    def _be(self, model: Model, *, durable: bool = True) -> None:
-        """The store is in this state now."""
-        self.visible = model
-        if durable:
-            self.possible = [model]
-        else:
-            self.possible.append(model)
-
-    # --- looking -------------------------------------------------------------------------------------
+    # --- looking --------------------------------------------------------------------------
 
     def check(self) -> None:
         """Reads show the visible state, and nothing deleted is left anywhere."""
@@ -354,12 +347,14 @@ class Rig:
         return None
 
     def _check_gone(self, texts: Sequence[str], *, quarantine: bool = True) -> None:
+        if not texts:
+            return
+        there = self.disk.find_all(_TOKEN_BYTES)
         for text in texts:
-            token = text.split(" ", 1)[0].encode()
-            found = self.disk.holds(token)
+            found = there.get(text.split(" ", 1)[0].encode(), set[str]())
             if not quarantine:
-                found = [path for path in found if not path.startswith("quarantine/")]
-            assert not found, f"deleted or ended text is left in {found}"
+                found = {path for path in found if not path.startswith("quarantine/")}
+            assert not found, f"deleted or ended text is left in {sorted(found)}"
 
     def check_recovery(self) -> None:
         """After a crash alone: nothing is called damaged, and nothing ended has text left."""
@@ -374,7 +369,7 @@ class Rig:
     def check_log(self) -> None:
         """The log, read from its start, folds to the live state, position by position."""
         store = self.store
-        events = []
+        events: list[Event] = []
         position = 0
         for item in store.log.read(0, content=False):
             assert not isinstance(item, Gap), f"an undeclared gap: {item}"
@@ -386,4 +381,4 @@ class Rig:
             assert state_digest(capture(fold(events))) == store.digest()
 
 
-__all__ = ["KEYS", "LIMITS", "Delete", "Expire", "PowerCut", "Rig", "Say", "Session"]
+__all__ = ["KEYS", "LIMITS", "Delete", "Expire", "PowerCut", "Rig", "Say"]

@@ -5,6 +5,7 @@ be made to fail or to be the last before the power goes, by its number. All choi
 seeded generator, so a seed and a call number replay a failure.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from enum import Enum
 from random import Random
@@ -338,6 +339,16 @@ class SimDisk:
             for path in self.paths()
             if needle in self.names[path].cache or needle in self.names[path].device
         ]
+
+    def find_all(self, pattern: re.Pattern[bytes]) -> dict[bytes, set[str]]:
+        """What a pattern matches in any file, on the device or in the cache, and in which files."""
+        found: dict[bytes, set[str]] = {}
+        for path in self.paths():
+            inode = self.names[path]
+            for content in (inode.cache,) if inode.is_settled else (inode.cache, inode.device):
+                for match in pattern.findall(content):
+                    found.setdefault(match, set()).add(path)
+        return found
 
     # --- inside -----------------------------------------------------------------------------------
 

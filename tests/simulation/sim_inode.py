@@ -62,6 +62,11 @@ class SimInode:
             self.cache, self.device = bytearray(self.cache), bytearray(self.device)
             self.shared = False
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether cache and device hold the same."""
+        return not self.pending and not self.stale
+
     # --- what a process does -----------------------------------------------------------------
 
     def write(self, offset: int, data: bytes) -> None:

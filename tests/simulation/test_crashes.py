@@ -1,4 +1,4 @@
-"""Crashes at any call of any work: what was acknowledged is there, whole; nothing is called damaged.
+"""Crashes at any call of any work: what was acknowledged is there, whole; nothing is damaged.
 
 Each run does random work and looks, before some of its calls to the disk, what the store would be
 if the power went at that moment: recovery, sometimes cut off itself, must show one of the states
@@ -24,12 +24,11 @@ CRASHES_EACH: Final = 90  # on average
 class Crashes:
     """A run with crashes on the side; `count` of them were looked at."""
 
-    def __init__(self, seed: int, **settings: object) -> None:
+    def __init__(self, seed: int, *, sync_each_batch: bool = True) -> None:
         self.seed = seed
         self.count = 0
         self._random = Random(seed)
-        self._settings = settings
-        self._rig = Rig(seed, **settings)
+        self._rig = Rig(seed, sync_each_batch=sync_each_batch)
         self._rig.disk.watch = self._maybe_crash
         self._failure: BaseException | None = None
 
