@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from turnfold.events.redaction_rule import Rule
+from turnfold.events.redaction_views import outside_ascii
 
 WORD_PROBED = 10
 """Runs shorter than this aren't measured."""
@@ -23,6 +24,7 @@ _PROBE = b"a" * WORD_PROBED
 _BLANKS = bytes(ord(" ") if chr(byte).isspace() else ord("a") for byte in range(128)) + b"a" * 128
 _SPACED = b" a a a a a a"
 _NO_DIGITS = bytes(byte for byte in range(256) if not ord("0") <= byte <= ord("9"))
+_NOTHING: frozenset[str] = frozenset()
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
@@ -31,15 +33,22 @@ class Screen:
 
     Attributes:
         low: the text in lower case, position by position.
+        plain: the same with `?` for what isn't ASCII, in which searches are several times faster.
+        odd: the different characters of `low` outside ASCII.
         longest: length of the longest run of token letters (0 if below `WORD_PROBED`).
         digits: number of ASCII digits.
     """
 
-    __slots__ = ("_raw", "digits", "longest", "low")
+    __slots__ = ("_raw", "digits", "longest", "low", "odd", "plain")
 
     def __init__(self, text: str) -> None:
         low = text.lower()
         self.low = low if len(low) == len(text) else text.translate(_ASCII_LOWER)
+        if text.isascii():
+            self.plain, self.odd = self.low, _NOTHING
+        else:
+            self.plain = self.low.encode("ascii", "replace").decode("ascii")
+            self.odd = frozenset(outside_ascii(self.low))
         self._raw = raw = text.encode("ascii", "replace")
         runs = raw.translate(_RUNS)
         self.longest = max(map(len, runs.split())) if _PROBE in runs else 0
@@ -47,7 +56,7 @@ class Screen:
 
     def long_runs(self) -> str:
         """The different long runs of the text, in lower case."""
-        return " ".join(dict.fromkeys(_LONG_RUN.findall(self.low)))
+        return " ".join(dict.fromkeys(_LONG_RUN.findall(self.plain)))
 
     def may_be_spaced(self) -> bool:
         """Whether six single characters in a row stand apart."""
@@ -61,8 +70,8 @@ class Screen:
 class Cues:
     """Literals to look for, in groups: where a group's gate is absent, none of it is there.
 
-    The gate of a longer cue is a shorter one inside it, or a separator that it holds; cues outside
-    ASCII are looked for in texts outside ASCII only.
+    The gate of a longer cue is a shorter one inside it, or a separator that it holds; that of a cue
+    outside ASCII is its letters.
     """
 
     __slots__ = ("_ascii", "_other")
@@ -80,15 +89,21 @@ class Cues:
             gate = next((short for short in gates if short in cue), cue)
             gates.setdefault(gate, []).append(cue)
         self._ascii = tuple((gate, tuple(group)) for gate, group in gates.items() if group)
-        self._other = tuple(other)
+        self._other = tuple((cue, frozenset(outside_ascii(cue))) for cue in other)
 
-    def present(self, low: str) -> list[str]:
-        """The cues that stand in `low`, which is in lower case."""
+    def present(self, screen: Screen) -> list[str]:
+        """The cues that stand in the text."""
+        found = self.present_in(screen.plain)
+        if screen.odd:
+            low, odd = screen.low, screen.odd
+            found += [cue for cue, letters in self._other if letters <= odd and cue in low]
+        return found
+
+    def present_in(self, plain: str) -> list[str]:
+        """The ASCII cues that stand in `plain`, which is ASCII in lower case."""
         found: list[str] = []
-        for group in [group for gate, group in self._ascii if gate in low]:
-            found += [cue for cue in group if cue in low]
-        if not low.isascii():
-            found += [cue for cue in self._other if cue in low]
+        for group in [group for gate, group in self._ascii if gate in plain]:
+            found += [cue for cue in group if cue in plain]
         return found
 
 
@@ -105,9 +120,14 @@ class CueTable:
         self._rules = {cue: tuple(found) for cue, found in table.items()}
         self._cues = Cues(table)
 
-    def present(self, low: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
-        """The cues that stand in `low`, with their rules."""
-        for cue in self._cues.present(low):
+    def present(self, screen: Screen) -> Iterator[tuple[str, tuple[Rule, ...]]]:
+        """The cues that stand in the text, with their rules."""
+        for cue in self._cues.present(screen):
+            yield cue, self._rules[cue]
+
+    def present_in(self, plain: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
+        """The ASCII cues that stand in `plain`, which is ASCII in lower case, with their rules."""
+        for cue in self._cues.present_in(plain):
             yield cue, self._rules[cue]
 
 
@@ -134,7 +154,7 @@ class PrefixTable:
         piece = cls._PIECE.match(cue)
         return piece.group() if piece is not None and piece.end() < len(cue) else ""
 
-    def present(self, runs: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
+    def present_in(self, runs: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
         """The prefixes that stand in `runs`, which is in lower case, with their rules."""
         for head in sorted(self._heads.intersection(self._PIECE.findall(runs))):
             yield from ((cue, rules) for cue, rules in self._by_head[head] if cue in runs)

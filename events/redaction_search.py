@@ -10,7 +10,7 @@ the search is linear in the text whatever the rules are, and a test can count it
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from turnfold.events import redaction_prose as prose
 from turnfold.events.redaction_access import (
@@ -114,29 +114,29 @@ class _Scan:
         """Everything that is found in the text."""
         if "://" in self._low:
             yield from url_spans(self._text)
-        yield from self._at_cues(_SHORT_CUES, self._low)
+        yield from self._at_cues(_SHORT_CUES.present(self._screen))
         if self._screen.digits >= _LEAST_DIGITS:
-            yield from self._at_cues(_DIGIT_CUES, self._low)
+            yield from self._at_cues(_DIGIT_CUES.present(self._screen))
         yield from self._passwords()
         if self._screen.longest >= LONG_WORD:
-            yield from self._at_cues(_LONG_CUES, self._low)
+            yield from self._at_cues(_LONG_CUES.present(self._screen))
             yield from self._at_prefixes()
         yield from self._whole(_WHOLE)
 
     def wrapped_spans(self) -> Iterator[Span]:
         """What is found of tokens that were wrapped, in a view of joined lines."""
-        yield from self._at_cues(_WRAPPED_CUES, self._low)
+        yield from self._at_cues(_WRAPPED_CUES.present(self._screen))
         yield from self._at_prefixes()
         yield from self._whole(_WRAPPED_WHOLE)
 
     def _at_prefixes(self) -> Iterator[Span]:
         runs = self._screen.long_runs()
         if runs:
-            yield from self._at_cues(_HEADED_CUES, runs)
-            yield from self._at_cues(_ATTACHED_CUES, runs)
+            yield from self._at_cues(_HEADED_CUES.present_in(runs))
+            yield from self._at_cues(_ATTACHED_CUES.present_in(runs))
 
-    def _at_cues(self, table: CueTable | PrefixTable, where: str) -> Iterator[Span]:
-        for cue, listed in table.present(where):
+    def _at_cues(self, present: Iterable[tuple[str, Sequence[Rule]]]) -> Iterator[Span]:
+        for cue, listed in present:
             rules = [rule for rule in listed if self._screen.allows(rule)]
             at = self._low.find(cue) if rules else -1
             while at >= 0:
@@ -168,7 +168,7 @@ class _Scan:
 
     def _passwords(self) -> Iterator[Span]:
         low = self._low
-        cues = _PASSWORD_CUES.present(low)
+        cues = _PASSWORD_CUES.present(self._screen)
         if not cues:
             return
         search = prose.PasswordSearch(self._text)
@@ -241,7 +241,7 @@ def _search_gaps(view: View, screen: Screen, work: Work, found: list[Span]) -> N
     if closed is not None:
         starts = (match.span() for match in SPACED_PREFIX.finditer(closed.text))
         found += _mapped(closed, ((start, end, "token") for start, end in starts))
-    for other in (squeezed(view), latinised(view), closed):
+    for other in (squeezed(view), latinised(view, screen.odd), closed):
         if other is not None:
             found += _mapped(other, _Scan(other.text, Screen(other.text), work).spans())
 

@@ -108,11 +108,22 @@ class _FoldTable(dict[str, str]):
 
 
 _FOLD = _FoldTable({chr(code): chr(code) for code in range(128)})
+_ASCII = bytes(range(128))
+
+
+def outside_ascii(text: str) -> str:
+    """The characters of `text` that aren't ASCII."""
+    raw = text.encode("utf-8", "surrogatepass")  # a byte below 128 is part of no other character
+    return raw.translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def folded(text: str) -> View:
     """`text` without format characters, each character in its compatibility form."""
     if text.isascii():
+        return View(text)
+    odd = outside_ascii(text)
+    # Format characters aren't printable; what holds of all of them together holds of each.
+    if odd.isprintable() and _IGNORABLE.isdisjoint(odd) and unicodedata.is_normalized("NFKC", odd):
         return View(text)
     forms = list(map(_FOLD.__getitem__, text))
     result = "".join(forms)
@@ -273,16 +284,20 @@ _LOOKALIKES = {
 _LOOKALIKE = re.compile("[" + "".join(map(chr, _LOOKALIKES)) + "]")
 _COMBINING = re.compile("[\u0300-\u036f]+")
 _MIXED_WORD = re.compile(
-    "[A-Za-z0-9_][" + "".join(map(chr, _LOOKALIKES)) + "]"
-    "|[" + "".join(map(chr, _LOOKALIKES)) + "][A-Za-z0-9_]"
+    "[" + "".join(map(chr, _LOOKALIKES)) + "](?:(?<=[A-Za-z0-9_].)|(?=[A-Za-z0-9_]))"
 )
+_DISGUISES = frozenset(chr(code) for code in (*_LOOKALIKES, *range(0x300, 0x370)))
+_DISGUISES_IN_LOWER_CASE = _DISGUISES | {low for char in _DISGUISES for low in char.lower()}
 
 
-def latinised(view: View) -> View | None:
-    """Look-alike letters read as Latin and combining marks dropped, in mixed words only."""
-    text = view.text
-    if text.isascii():
+def latinised(view: View, odd: frozenset[str]) -> View | None:
+    """Look-alike letters read as Latin and combining marks dropped, in mixed words only.
+
+    `odd` are the characters outside ASCII of the text in lower case.
+    """
+    if _DISGUISES_IN_LOWER_CASE.isdisjoint(odd):
         return None
+    text = view.text
     marks = _COMBINING.search(text) is not None
     if not marks and not _MIXED_WORD.search(text):
         return None
