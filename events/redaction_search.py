@@ -157,8 +157,10 @@ class _Scan:
         return max(first, self._text.rfind("\n", first, at) + 1)
 
     def _whole(self, rules: Iterable[Rule]) -> Iterator[Span]:
-        for rule in rules:
-            if not self._screen.allows(rule) or rule.needs not in self._low:
+        longest, digits, low = self._screen.longest, self._screen.digits, self._low
+        # Not `allows`: no call for the dozen rules that hardly any text allows.
+        for rule in [rule for rule in rules if rule.word <= longest and rule.digits <= digits]:
+            if rule.needs not in low:
                 continue
             for match in rule.pattern.compiled().finditer(self._text):
                 self._work.add()
