@@ -1,10 +1,8 @@
 """AsyncConversationStore: the store for asyncio. No method blocks the loop."""
 
-import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self
 
 import pykka
 
@@ -16,6 +14,8 @@ from turnfold.actors.messages import (
     AddTurns,
     Flush,
     Flushed,
+    GetContext,
+    ListMetadata,
     Sync,
     Synced,
 )
@@ -26,6 +26,7 @@ from turnfold.actors.stats import Stats
 from turnfold.actors.subscriber import Factory
 from turnfold.actors.subscription import Subscription
 from turnfold.actors.supervisor import Supervisor
+from turnfold.actors.worker_thread import in_thread
 from turnfold.events.commands import DeleteKey, ExpireSession, TurnToAdd
 from turnfold.events.context import Context
 from turnfold.events.errors import StoreClosed
@@ -34,12 +35,6 @@ from turnfold.events.metadata import MetadataPage
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
 from turnfold.events.turns import Turn
-
-# Reads of more than this go to a thread; below it they take a few milliseconds at most.
-INLINE_BYTES_MAX: Final = 512 * 1024
-INLINE_SESSIONS_MAX: Final = 4096
-
-T = TypeVar("T")
 
 
 class AsyncConversationStore:
@@ -190,27 +185,15 @@ class AsyncConversationStore:
         budget_tokens: int | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> Context:
-        """See ConversationStore.context. A large session is projected in a thread."""
-        reads = self._supervisor.reads
-
-        def read() -> Context:
-            return reads.context(
-                key,
-                budget_bytes=budget_bytes,
-                budget_tokens=budget_tokens,
-                count_tokens=count_tokens,
-            )
-
-        if reads.size(key) <= INLINE_BYTES_MAX:
-            return read()
-        return await in_thread(read)
+        """See ConversationStore.context. What takes longer is done in a thread."""
+        message = GetContext(key, budget_bytes, budget_tokens, count_tokens)
+        context: Context = await self.ref.ask(message)
+        return context
 
     async def list_metadata(self, *, after: int = 0, size: int = METADATA_PAGE) -> MetadataPage:
-        """See ConversationStore.list_metadata. With many sessions it works in a thread."""
-        reads = self._supervisor.reads
-        if reads.active <= INLINE_SESSIONS_MAX:
-            return reads.list_metadata(after=after, size=size)
-        return await in_thread(lambda: reads.list_metadata(after=after, size=size))
+        """See ConversationStore.list_metadata. With many sessions it is done in a thread."""
+        page: MetadataPage = await self.ref.ask(ListMetadata(after, size))
+        return page
 
     def stats(self) -> Stats:
         """See ConversationStore.stats; nothing to wait for."""
@@ -241,52 +224,3 @@ class AsyncConversationStore:
     ) -> AsyncIterator[Item]:
         """`async for notice in store.notices(after=0)`: every event after a position, in order."""
         return self._supervisor.feed.notices(after=after, reasons=reasons, key=key)
-
-
-async def in_thread(work: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
-    """Run `work` in a thread of its own, which ends with it, and await its result.
-
-    If the task is cancelled, the work goes on to its end, and then `undo` gets its result.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def give_up(result: T) -> None:
-        if undo is not None:
-            threading.Thread(target=undo, args=(result,), name="turnfold-Undo").start()
-
-    def deliver(result: T) -> None:
-        if future.done():  # cancelled
-            give_up(result)
-        else:
-            future.set_result(result)
-
-    def deliver_error(error: BaseException) -> None:
-        if not future.done():
-            future.set_exception(error)
-
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:  # noqa: BLE001 - carried to the awaiting task
-            _tell(loop, deliver_error, error)
-        else:
-            if not _tell(loop, deliver, result):
-                give_up(result)
-
-    threading.Thread(target=run, name="turnfold-Work", daemon=True).start()
-    try:
-        return await future
-    except asyncio.CancelledError:
-        if future.done() and not future.cancelled() and future.exception() is None:
-            give_up(future.result())  # it came just before the task was cancelled
-        raise
-
-
-def _tell(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: Any) -> bool:
-    """Call in the loop's thread; False if the loop is closed."""
-    try:
-        loop.call_soon_threadsafe(call, *arguments)
-    except RuntimeError:
-        return False
-    return True

@@ -56,11 +56,6 @@ class Published:
             except RuntimeError:  # a batch was published meanwhile; a copy takes microseconds
                 continue
 
-    def size(self, tag: KeyTag) -> int:
-        """Accounted bytes of the key's live session, 0 if there is none."""
-        session = self._sessions.get(tag)
-        return 0 if session is None else session.size
-
     @property
     def active(self) -> int:
         """How many sessions are live, overdue ones included."""

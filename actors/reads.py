@@ -5,10 +5,11 @@ session whose age has passed its time, whether or not the sweep has come to it.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from turnfold.actors.clock import AgeClock
 from turnfold.actors.door import check_key
-from turnfold.actors.messages import METADATA_PAGE
+from turnfold.actors.messages import METADATA_PAGE, GetContext, ListMetadata
 from turnfold.actors.published import Published
 from turnfold.actors.recheck import Recheck
 from turnfold.events.context import Context, project
@@ -17,6 +18,9 @@ from turnfold.events.keys import ConversationKey
 from turnfold.events.metadata import MetadataPage, list_page
 from turnfold.events.reasons import Reason
 from turnfold.events.session import EndedSession, Session
+
+QUICK_BYTES_MAX: Final = 512 * 1024
+QUICK_SESSIONS_MAX: Final = 4096
 
 
 class Reads:
@@ -81,15 +85,18 @@ class Reads:
             if not session.is_overdue(age):
                 yield session
 
-    def size(self, key: ConversationKey) -> int:
-        """Accounted bytes of the key's session, 0 if there is none. Raises InvalidKey."""
-        check_key(key)
-        return self._published.size(self._names(key))
+    def is_quick(self, message: GetContext | ListMetadata) -> bool:
+        """Whether it takes a few milliseconds at most: not much is read, and all of it is checked.
 
-    @property
-    def active(self) -> int:
-        """How many sessions are live, those included that are overdue and not yet swept."""
-        return self._published.active
+        Raises InvalidKey.
+        """
+        if isinstance(message, ListMetadata):
+            return self._published.active <= QUICK_SESSIONS_MAX
+        check_key(message.key)
+        session, _ended = self._published.find(self._names(message.key))
+        return session is None or (
+            session.size <= QUICK_BYTES_MAX and not self._recheck.is_due(session)
+        )
 
 
 def _expired(session: Session) -> EndedSession:

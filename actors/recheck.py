@@ -6,6 +6,7 @@ shown as it will be and recorded: `TurnRedacted`, and `Quarantined` if the rules
 was stored under, which means that somebody changed it.
 """
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
@@ -31,7 +32,7 @@ class Recheck:
     message. Any thread, where nothing else is said.
     """
 
-    __slots__ = ("_due", "_entropy", "_queue", "_same_rules", "_state", "_tell")
+    __slots__ = ("_due", "_entropy", "_gate", "_queue", "_same_rules", "_state", "_tell")
 
     def __init__(
         self,
@@ -45,6 +46,8 @@ class Recheck:
         self._same_rules = same_rules
         self._entropy = entropy
         self._tell = tell
+        # One reader checks at a time: many at once would only share the interpreter lock.
+        self._gate = threading.Lock()
         self._due = {session.start for session in state.sessions()}
         self._queue = deque(self._due)
 
@@ -54,10 +57,13 @@ class Recheck:
 
     def checked(self, session: Session) -> Session:
         """The session as it may be shown. If texts had to be redacted, the store is told."""
-        unclean = [text for text in unclean_texts(session) if text is not None]
-        if not unclean:
-            self._due.discard(session.start)
-            return session
+        with self._gate:
+            if session.start not in self._due:
+                return session
+            unclean = [text for text in unclean_texts(session) if text is not None]
+            if not unclean:
+                self._due.discard(session.start)
+                return session
         self._tell(self._record_of(session.start))
         return redacted_session(session, unclean, Entropy(self._entropy))
 

@@ -119,6 +119,10 @@ class AsyncStoreRef(_Desk):
         Raises StoreBusy after `timeout` seconds, or the error that refused the command. If the
         task is cancelled, the command is carried out whole or not at all.
         """
+        if isinstance(message, GetContext | ListMetadata) and not self._reads.is_quick(message):
+            # The loop's own executor: starting a thread for each would block the loop each time.
+            _, answer = await asyncio.to_thread(self._read, message)
+            return answer
         is_read, answer = self._read(message)
         if is_read:
             return answer

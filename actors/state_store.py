@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import TypeVar
 
-from turnfold.actors.async_store import AsyncConversationStore, in_thread
+from turnfold.actors.async_store import AsyncConversationStore
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.actors.reply import LoopSlot
 from turnfold.actors.state_desk import StateAccess
@@ -218,7 +218,7 @@ class AsyncSessionStateStore(_Desk):
     ) -> SessionStateWriteReport:
         """See SessionStateStore.write. The ids of a large record are checked in a thread."""
         desk = self._desk
-        blockers, command = await in_thread(
+        blockers, command = await asyncio.to_thread(
             lambda: desk.decide_write(actor_scope, record, approval)
         )
         if command is None:
@@ -229,11 +229,11 @@ class AsyncSessionStateStore(_Desk):
 
     async def read(self, actor_scope: TenantScope, key: SessionStateKey) -> SessionStateReadReport:
         """See SessionStateStore.read."""
-        return await in_thread(lambda: self._desk.read(actor_scope, key))
+        return await asyncio.to_thread(lambda: self._desk.read(actor_scope, key))
 
     async def list(self, actor_scope: TenantScope) -> SessionStateListReport:
         """See SessionStateStore.list."""
-        return await in_thread(lambda: self._desk.list(actor_scope))
+        return await asyncio.to_thread(lambda: self._desk.list(actor_scope))
 
     async def delete(
         self, actor_scope: TenantScope, key: SessionStateKey
@@ -266,7 +266,7 @@ class AsyncSessionStateStore(_Desk):
         source_trace_ids: Iterable[str] = (),
     ) -> SessionStateRecord:
         """See SessionStateStore.from_conversation."""
-        return await in_thread(
+        return await asyncio.to_thread(
             lambda: self._desk.from_conversation(
                 conversation,
                 scope=scope,
@@ -282,11 +282,11 @@ class AsyncSessionStateStore(_Desk):
 
     async def find_error(self, error_digest: str) -> SessionStateErrorReport | None:
         """See SessionStateStore.find_error."""
-        return await in_thread(lambda: self._desk.find_error(error_digest))
+        return await asyncio.to_thread(lambda: self._desk.find_error(error_digest))
 
     async def rotate_key(self) -> str:
         """See SessionStateStore.rotate_key."""
-        return await in_thread(self._desk.keys.rotate)
+        return await asyncio.to_thread(self._desk.keys.rotate)
 
     def _slot(self) -> LoopSlot:
         return LoopSlot(asyncio.get_running_loop())
