@@ -5,15 +5,18 @@ Texts inside are redacted already (see turns). Times and random bytes are not pa
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
 from turnfold.events.errors import InvalidTurn
 from turnfold.events.keys import ConversationKey, SessionId
 from turnfold.events.limits import ADD_TURNS_MAX
-from turnfold.events.session_state.policy import OperatorApproval
-from turnfold.events.session_state.record import SessionStateRecord
 from turnfold.events.turns import TURN_TYPES, Turn, check_id
+
+if TYPE_CHECKING:  # for readers, who need an Instant and no records: 40 ms of imports
+    from turnfold.events.session_state.policy import OperatorApproval
+    from turnfold.events.session_state.record import SessionStateRecord
 
 
 @attrs.frozen
@@ -114,10 +117,10 @@ class RecordState:
     latest wall time (UTC ns) that the store had seen when it decided.
     """
 
-    record: SessionStateRecord
+    record: "SessionStateRecord"
     tag: bytes = attrs.field(repr=False)
     scope_tag: bytes = attrs.field(repr=False)
-    approval: OperatorApproval
+    approval: "OperatorApproval"
     seen_ns: int
 
 
