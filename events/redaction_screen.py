@@ -18,6 +18,8 @@ LONG_WORD = 12
 
 TOKEN_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=.~%"
 
+_RUN = re.compile(rf"[A-Za-z0-9_\-+/=.~%]{{{WORD_PROBED},}}+", re.ASCII)
+_BLANK = re.compile(r"\s|\Z")
 _LONG_RUN = re.compile(rf"[A-Za-z0-9_\-+/=.~%]{{{LONG_WORD},}}+", re.ASCII)
 _RUNS = bytes(ord("a") if byte in TOKEN_LETTERS else ord(" ") for byte in range(256))
 _PROBE = b"a" * WORD_PROBED
@@ -25,6 +27,10 @@ _BLANKS = bytes(ord(" ") if chr(byte).isspace() else ord("a") for byte in range(
 _SPACED = b" a a a a a a"
 _NO_DIGITS = bytes(byte for byte in range(256) if not ord("0") <= byte <= ord("9"))
 _NOTHING: frozenset[str] = frozenset()
+_SMALL = 512
+_BEFORE_RUN = 24
+_AROUND_LITERAL = 100
+_AFTER = 100
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
@@ -39,7 +45,7 @@ class Screen:
         digits: number of ASCII digits.
     """
 
-    __slots__ = ("_raw", "digits", "longest", "low", "odd", "plain")
+    __slots__ = ("_raw", "_runs", "digits", "longest", "low", "odd", "plain")
 
     def __init__(self, text: str) -> None:
         low = text.lower()
@@ -53,10 +59,37 @@ class Screen:
         runs = raw.translate(_RUNS)
         self.longest = max(map(len, runs.split())) if _PROBE in runs else 0
         self.digits = len(raw.translate(None, _NO_DIGITS))
+        self._runs: list[tuple[int, int]] | None = None
 
     def long_runs(self) -> str:
         """The different long runs of the text, in lower case."""
         return " ".join(dict.fromkeys(_LONG_RUN.findall(self.plain)))
+
+    def windows(self, rule: Rule) -> Iterator[tuple[int, int]]:
+        """The parts of the text in which a rule without cues can match; none overlaps another."""
+        if len(self.low) <= _SMALL or not (rule.word or rule.needs):
+            return iter(((0, len(self.low)),))
+        if rule.word:
+            if self._runs is None:
+                self._runs = [match.span() for match in _RUN.finditer(self.plain)]
+            spots = (run for run in self._runs if run[1] - run[0] >= rule.word)
+            return self._around(spots, _BEFORE_RUN)
+        found = re.finditer(re.escape(rule.needs), self.low)
+        return self._around((match.span() for match in found), _AROUND_LITERAL)
+
+    def _around(self, spots: Iterable[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:
+        """Parts from `before` characters before each spot to the blank after what follows it."""
+        low, high = 0, -1
+        for start, end in spots:
+            if start - before > high:
+                if high >= 0:
+                    yield low, high
+                low = max(0, start - before)
+            if end + _AFTER > high:
+                blank = _BLANK.search(self.plain, min(len(self.plain), max(high, end + _AFTER)))
+                high = blank.start() if blank is not None else len(self.plain)
+        if high >= 0:
+            yield low, high
 
     def may_be_spaced(self) -> bool:
         """Whether six single characters in a row stand apart."""

@@ -162,11 +162,12 @@ class _Scan:
         for rule in [rule for rule in rules if rule.word <= longest and rule.digits <= digits]:
             if rule.needs not in low:
                 continue
-            for match in rule.pattern.compiled().finditer(self._text):
-                self._work.add()
-                span = self._accepted(rule, match)
-                if span is not None:
-                    yield span
+            for low_end, high_end in self._screen.windows(rule):
+                for match in rule.pattern.compiled().finditer(self._text, low_end, high_end):
+                    self._work.add()
+                    span = self._accepted(rule, match)
+                    if span is not None:
+                        yield span
 
     def _passwords(self) -> Iterator[Span]:
         low = self._low
