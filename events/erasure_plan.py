@@ -17,8 +17,10 @@ from turnfold.events.event import (
     TurnAdded,
     TurnRedacted,
 )
-from turnfold.events.session import PendingErasure
+from turnfold.events.sealed import Sealed
+from turnfold.events.session import PendingErasure, Session
 from turnfold.events.skeleton import StoredPart
+from turnfold.events.state import StoreState
 
 Place = TypeVar("Place")
 """How the caller names a place in a file."""
@@ -87,6 +89,20 @@ class ErasurePlan(Generic[Place]):
             if part.target in self._redacted:
                 self._newest[part.target] = part
 
+    def means(self, event: Event, target: int) -> bool:
+        """Whether an erasure may mean a payload of this event, its newest form included.
+
+        By the event alone: of a text redacted again it isn't known whether it is a summary.
+        """
+        kinds = (True, False) if isinstance(event, TurnRedacted) else (_is_summary(event),)
+        return any(
+            target in item.positions
+            if item.positions
+            else any(self._is_gone(item, target, kind) for kind in kinds)
+            for item in self._by_session.get(_session_of(event), ())
+            if event.position <= item.through
+        )
+
     def in_generation(self, part: StoredPart) -> PendingErasure | None:
         """The erasure that a generation's sealed part must be zeroed for, if any."""
         for item in self._by_session.get(part.session or part.position, ()):
@@ -113,6 +129,41 @@ class ErasurePlan(Generic[Place]):
         return item.session < target <= item.covered and target not in item.kept
 
 
+def is_torn(state: StoreState, event: Event) -> bool:
+    """Whether a payload of an event that was read with content is neither whole nor due to go.
+
+    What no pending erasure means and isn't as it was written is what an unfinished write left.
+    """
+    plan = ErasurePlan[None](state.pending.values())
+    live = live_commitments(state.session_at(_session_of(event)))
+    return any(
+        not isinstance(sealed, bytes)
+        and (live.get(target) == commitment or not plan.means(event, target))
+        for sealed, (target, commitment) in zip(
+            _sealed_of(event), sealed_targets(event), strict=True
+        )
+    )
+
+
+def live_commitments(session: Session | None) -> dict[int, bytes]:
+    """The commitment to each text that a live session holds, by the text's position."""
+    if session is None:
+        return {}
+    live = {turn.position: turn.commitment for turn in session.turns}
+    live[session.start] = session.started.commitment
+    if session.summary is not None:
+        live[session.summary.position] = session.summary.commitment
+    return live
+
+
+def _sealed_of(event: Event) -> tuple[Sealed, ...]:
+    if isinstance(event, TurnRedacted):
+        return tuple(part.sealed for part in event.parts)
+    if isinstance(event, TurnAdded | SessionStarted | SessionCompacted | SessionStateRecorded):
+        return (event.sealed,)
+    return ()
+
+
 def sealed_targets(event: Event) -> tuple[tuple[int, bytes], ...]:
     """(target, commitment) of each sealed payload of an event, in the order of its payload."""
     if isinstance(event, TurnRedacted):
@@ -120,6 +171,10 @@ def sealed_targets(event: Event) -> tuple[tuple[int, bytes], ...]:
     if isinstance(event, TurnAdded | SessionStarted | SessionCompacted | SessionStateRecorded):
         return ((event.position, event.commitment),)
     return ()
+
+
+def _is_summary(event: Event) -> bool:
+    return isinstance(event, SessionCompacted)
 
 
 def _session_of(event: Event) -> int:

@@ -109,7 +109,7 @@ class FileStore:
         for _ in range(commands):
             events = self.history.step()
             if isinstance(events[0], ContentErased):
-                self.log.watermark(self.now)  # nothing is erased that isn't proven durable
+                self.log.sync()
                 self.archive.erase(list(self.state.pending.values()), no_pause)
             self.write(events, sync=sync)
         return self
@@ -133,7 +133,7 @@ class FileStore:
 
     def erase(self) -> None:
         """Carry out every pending erasure and record it."""
-        self.log.watermark(self.now)
+        self.log.sync()
         erased = self.archive.erase(list(self.state.pending.values()), no_pause)
         events = tuple(
             ContentErased(

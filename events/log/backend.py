@@ -191,8 +191,7 @@ class Archive(Protocol):
     ) -> Sequence[Erasure]:
         """Put zeros in place of the payloads, in the log and every generation, durably.
 
-        The log must have a watermark behind their `through`: what nothing proves durable and
-        isn't whole is a torn tail to the next opening.
+        The events that made them due must be durable.
         """
         ...
 

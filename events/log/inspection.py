@@ -5,10 +5,13 @@ from typing import Final
 
 import attrs
 
+from turnfold.events.codec import decode_events
 from turnfold.events.commands import Instant
+from turnfold.events.erasure_plan import is_torn
 from turnfold.events.log.chain import genesis
 from turnfold.events.log.checkpoint import all_checkpoints
 from turnfold.events.log.disk import Disk
+from turnfold.events.log.frame import CRC_BYTES, HEADER_BYTES, decode_header
 from turnfold.events.log.generation_file import (
     LoadedGeneration,
     Rejected,
@@ -24,6 +27,7 @@ from turnfold.events.log.survey import (
     SegmentEntry,
     Survey,
     list_entries,
+    raw_frames,
     store_id_of,
 )
 from turnfold.events.log.tail_fold import OtherChain, TailFold
@@ -84,8 +88,8 @@ def inspect(disk: Disk) -> Inspection:
         if found.message != OTHER_HISTORY:
             named = max(named, loaded.header.position)
     found = _walk(disk, entries, None, StoreState(), named=named)
-    if found.survey.torn_at:
-        found = _walk(disk, entries, None, StoreState(), named=named, torn_at=found.survey.torn_at)
+    while torn_at := _torn_at(disk, found):
+        found = _walk(disk, entries, None, StoreState(), named=named, torn_at=torn_at)
     return attrs.evolve(found, rejected=rejected)
 
 
@@ -102,9 +106,28 @@ def _look_from(
             found = _walk(disk, entries, loaded, state, named=named, torn_at=torn_at)
         except OtherChain:
             return Rejected(loaded.name, Reason.QUARANTINED_INVALID, OTHER_HISTORY)
-        if torn_at or not found.survey.torn_at:
+        # Without what came behind a torn frame, another may turn out to be torn before it.
+        torn_at = _torn_at(disk, found)
+        if not torn_at:
             return found
-        torn_at = found.survey.torn_at
+
+
+def _torn_at(disk: Disk, found: Inspection) -> int:
+    """The first frame behind the evidence whose payload is torn; 0 if there is none.
+
+    A payload whose checksum fails may also be one that an erasure, still pending, has begun on.
+    """
+    suspects = [place for place in found.survey.undurable if not place.is_whole]
+    for place, data in zip(suspects, raw_frames(disk, suspects), strict=True):
+        header = decode_header(data)
+        assert header is not None, "it was walked over"
+        begin = HEADER_BYTES + header.chained_bytes + CRC_BYTES
+        chained = data[HEADER_BYTES : begin - CRC_BYTES]
+        payload = data[begin : begin + header.payload_bytes]
+        for event in decode_events(chained, header.first, payload):
+            if is_torn(found.fold.state, event):
+                return place.first
+    return 0
 
 
 def _walk(

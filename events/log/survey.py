@@ -101,14 +101,6 @@ class Survey:
     obsolete: list[SegmentEntry] = attrs.Factory(list[SegmentEntry])
     unusable: list[SegmentEntry] = attrs.Factory(list[SegmentEntry])
 
-    @property
-    def torn_at(self) -> int:
-        """The first frame behind the evidence whose payload isn't whole; 0 if there is none.
-
-        Nothing is erased before there is evidence for it, so this is what a write left.
-        """
-        return next((place.first for place in self.undurable if not place.is_whole), 0)
-
     def raise_evidence(self, position: int) -> None:
         """Something says that everything up to `position` was durable."""
         self.evidence = max(self.evidence, position)
