@@ -240,7 +240,7 @@ BLOB_RULES = (
             r"[A-Za-z0-9+/=%_\-.~!*'();:@&$]{16,}+",
             AI,
         ),
-        word=24,
+        word=16,
         wrapped=True,
     ),
     Rule(

@@ -3,60 +3,75 @@
 import re
 
 from turnfold.events.redaction_guess import PROSE_ENDING, TRIM, could_be_password, looks_made_up
-from turnfold.events.redaction_rule import NOT_MASK
+from turnfold.events.redaction_views import MASK
 from turnfold.events.redaction_words import FUNCTION_WORDS
 
 AI = re.ASCII | re.IGNORECASE
 _REACH = 56
 
-_OWNER = (
-    r"(?:(?:the|my|your|a|our|its|his|her|their|that|this|new|old|current|correct|right|admin|root"
-    r"|wifi|wi-fi|login|server|account|guest|secret|real|actual|[a-z]{2,10}['’]s)\s{1,3}){0,3}"
+_OWNERS_IN_ORDER = (
+    "the my your a our its his her their that this new old current correct right admin root wifi "
+    "wi-fi login server account guest secret real actual"
+).split()
+_OWNERS = frozenset(_OWNERS_IN_ORDER)
+_OWNER = rf"(?:(?:{'|'.join(_OWNERS_IN_ORDER)}|[a-z]{{2,10}}['’]s)\s{{1,3}}){{0,3}}"
+_HOWS = frozenset(
+    "as for is was = <- <= ← that's that’s thats (that's (that’s (thats ( - – —".split()
 )
-_BEFORE = re.compile(
-    rf"(?:^|(?<=[\s\"'“`(:]))(?P<v>[^\s{NOT_MASK}\"'“”`]{{3,64}})[\"'”`,]{{0,2}}\s{{1,3}}"
-    rf"(?P<how>(?:as|for|is|was|=|<-|<=|←|that['’]?s|\(?that['’]?s|is what i use (?:as|for)"
-    rf"|\(|[-–—]|is also)\s{{0,3}})"
-    rf"{_OWNER}$",
-    AI,
+_TOKEN = re.compile(r"\S+")
+_ASKED = frozenset(
+    "use used using try tried enter entered type typed put set have need say write".split()
 )
-_HOW = re.compile(r"\s(?:as|for|is|was|that['’]?s)\s|[=(\-–—←]", re.IGNORECASE)
-_ASKED = re.compile(
-    r"\b(?:use|used|using|try|tried|enter|entered|type|typed|put|set|have|need|say|write)\s{1,3}$",
-    AI,
-)
+_QUOTES = "\"'“”`"
 _GOES_ON = re.compile(r"\s+[a-z]", AI)
 
 
 def named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
-    """«use X as the password», «X is my password»."""
-    low = max(0, at - 110)
-    if not _HOW.search(text, max(0, at - 44), at):
+    """«use X as the password», «X is my password»: read backwards from the cue."""
+    tokens = list(_TOKEN.finditer(text, max(0, at - 110), at))[-9:]
+    owners: list[str] = []
+    while tokens and len(owners) < 4 and _is_owner(word := tokens[-1].group().lower()):
+        owners.append(word)
+        tokens.pop()
+    if tokens and tokens[-1].group().lower() == "also":
+        tokens.pop()
+    if len(tokens) < 2 or tokens[-1].group().lower() not in _HOWS:
         return None
-    match = _BEFORE.search(text, low, at)
-    if match is None or not could_be_password(match["v"]):
+    how = tokens.pop().group().lower()
+    if [token.group().lower() for token in tokens[-4:]] == ["is", "what", "i", "use"]:
+        del tokens[-4:]
+    return _judge(text, tokens, how, owners, cue_end) if tokens else None
+
+
+def _is_owner(word: str) -> bool:
+    return word in _OWNERS or (word.endswith(("'s", "’s")) and word not in _HOWS)
+
+
+def _judge(
+    text: str, tokens: list[re.Match[str]], how: str, owners: list[str], cue_end: int
+) -> tuple[int, int] | None:
+    """Whether the last of `tokens` is a password, given the words behind it."""
+    token = tokens[-1].group()
+    start = tokens[-1].start() + len(token) - len(token.lstrip(_QUOTES + "(:"))
+    value = token.strip(_QUOTES + "(:,")
+    word = value.strip(TRIM)
+    if not 3 <= len(word) <= 64 or MASK in token or not could_be_password(value):
         return None
-    word = match["v"].strip(TRIM)
-    how = match["how"].split(" ")[0].lower()
+    span = start, start + len(value)
     if looks_made_up(word, announced=how != "for"):
-        return match.span("v")
-    quoted = text[match.start("v") - 1 : match.start("v")] in ('"', "'", "“", "`")
-    asked = _ASKED.search(text, max(0, match.start("v") - 20), match.start("v")) is not None
-    if how == "as" and (asked or quoted):
-        return match.span("v")
-    if (
-        how == "for"
-        and asked
-        and not _GOES_ON.match(text, cue_end)
-        and _OWNED.search(match.group())
-    ):
-        return match.span("v")
-    starts = match.start("v") == 0 or quoted
-    named = how in ("is", "was") and starts and word.isalpha()
-    if not named or _GOES_ON.match(text, cue_end):
+        return span
+    quoted = token[0] in _QUOTES
+    asked = len(tokens) > 1 and tokens[-2].group().lower() in _ASKED
+    if how == "as":
+        return span if asked or quoted else None
+    if _GOES_ON.match(text, cue_end):
         return None
+    if how == "for":
+        owned = not {"the", "my", "your", "our", "his", "her", "a"}.isdisjoint(owners)
+        return span if asked and owned else None
+    named = how in ("is", "was") and (start == 0 or quoted) and word.isalpha()
     talk = word.lower() in FUNCTION_WORDS or PROSE_ENDING.fullmatch(word) is not None
-    return None if talk else match.span("v")
+    return span if named and not talk else None
 
 
 _POINTS_BACK = re.compile(rf"(?:that['’]?s|that is|which is|it is|it['’]s)\s{{1,3}}{_OWNER}$", AI)
@@ -74,6 +89,3 @@ def quoted_before(text: str, at: int) -> tuple[int, int] | None:
         return None
     match = _LAST_QUOTED.search(text, low, points.start())
     return match.span("v") if match is not None and could_be_password(match["v"]) else None
-
-
-_OWNED = re.compile(r"\bfor\s+(?:the|my|your|our|his|her|a)\s", AI)

@@ -157,7 +157,7 @@ RUN_RULES = (
         source="Telegram bot API: authorizing your bot",
         cues=(),
         pattern=Lazy(r"(?<!\d)\d{5,16}:A[A-Za-z0-9_\-]{32,36}+", re.ASCII),
-        word=38,
+        word=33,
         needs=":a",
         wrapped=True,
     ),
