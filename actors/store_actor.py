@@ -217,6 +217,7 @@ class StoreActor(UnregisteredActor):
             message.slot.settle(error)
             return
         self._spread(events, now)
+        self._mark(now)  # so that readers beside this store see its opening at once
         self._upkeep.erase_pending()
         message.slot.settle(None)
 
@@ -229,16 +230,20 @@ class StoreActor(UnregisteredActor):
             if self._commit(now) and ledger.has_overdue(now.age):
                 self._arm()  # there are more than one frame of them
         if not self._marked:
-            self._mark(now)
+            self._mark_when_idle(now)
         self._upkeep.tick(now)
 
-    def _mark(self, now: Instant) -> None:
-        """Once idle for a tick: a watermark says in the log that the last batch is durable."""
+    def _mark_when_idle(self, now: Instant) -> None:
+        """A tick without a batch since the last one: mark; else come back with the next tick."""
         batches = self.batch.counts.batches
-        if self._batches_at_tick != batches:
+        if self._batches_at_tick == batches:
+            self._mark(now)
+        else:
             self._batches_at_tick = batches
             self._arm()
-            return
+
+    def _mark(self, now: Instant) -> None:
+        """Say in the log that its last batch is durable: a watermark, for readers and recovery."""
         log = self._ledger.log
         try:
             if log.durable < log.position:

@@ -18,6 +18,8 @@ from turnfold.actors.messages import Flush
 from turnfold.events.commands import DeleteKey
 from turnfold.events.errors import DamagedStore, StoreLocked, StorePathError
 from turnfold.events.limits import Limits
+from turnfold.events.log.frame import HEADER_BYTES
+from turnfold.events.log.segment import SEGMENT_HEADER_BYTES
 from turnfold.events.turns import AgentResponse, AvatarText
 
 CHILD = """
@@ -182,7 +184,7 @@ def test_a_damaged_store_may_be_opened_for_reading_only(tmp_path: Path) -> None:
         until(lambda: store.stats().durable == store.stats().position)
     segment = min((tmp_path / "conversations" / "log").iterdir())
     data = bytearray(segment.read_bytes())
-    data[len(data) // 2] ^= 0xFF
+    data[SEGMENT_HEADER_BYTES + HEADER_BYTES + 4] ^= 0xFF  # in the first frame's chained part
     segment.write_bytes(data)
     for generation in (tmp_path / "conversations" / "generations").iterdir():
         generation.unlink()
