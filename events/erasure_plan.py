@@ -63,7 +63,7 @@ class ErasurePlan(Generic[Place]):
 
     def concerns(self, event: Event) -> bool:
         """Whether the event's session has a pending erasure: others need not be given."""
-        return _session_of(event) in self._by_session
+        return session_of(event) in self._by_session
 
     def in_event(
         self, event: Event, sealed: Sequence[SealedAt[Place]]
@@ -76,7 +76,7 @@ class ErasurePlan(Generic[Place]):
             self._summaries.add(event.position)
         for part in sealed:
             before = self._newest.get(part.target)
-            for item in self._by_session.get(_session_of(event), ()):
+            for item in self._by_session.get(session_of(event), ()):
                 if event.position > item.through:
                     continue
                 if part.target in item.positions:
@@ -99,7 +99,7 @@ class ErasurePlan(Generic[Place]):
             target in item.positions
             if item.positions
             else any(self._is_gone(item, target, kind) for kind in kinds)
-            for item in self._by_session.get(_session_of(event), ())
+            for item in self._by_session.get(session_of(event), ())
             if event.position <= item.through
         )
 
@@ -135,12 +135,12 @@ def is_torn(state: StoreState, event: Event) -> bool:
     What no pending erasure means and isn't as it was written is what an unfinished write left.
     """
     plan = ErasurePlan[None](state.pending.values())
-    live = live_commitments(state.session_at(_session_of(event)))
+    live = live_commitments(state.session_at(session_of(event)))
     return any(
         not isinstance(sealed, bytes)
         and (live.get(target) == commitment or not plan.means(event, target))
         for sealed, (target, commitment) in zip(
-            _sealed_of(event), sealed_targets(event), strict=True
+            sealed_of(event), sealed_targets(event), strict=True
         )
     )
 
@@ -156,7 +156,8 @@ def live_commitments(session: Session | None) -> dict[int, bytes]:
     return live
 
 
-def _sealed_of(event: Event) -> tuple[Sealed, ...]:
+def sealed_of(event: Event) -> tuple[Sealed, ...]:
+    """The sealed payloads of an event, in order."""
     if isinstance(event, TurnRedacted):
         return tuple(part.sealed for part in event.parts)
     if isinstance(event, TurnAdded | SessionStarted | SessionCompacted | SessionStateRecorded):
@@ -177,7 +178,7 @@ def _is_summary(event: Event) -> bool:
     return isinstance(event, SessionCompacted)
 
 
-def _session_of(event: Event) -> int:
+def session_of(event: Event) -> int:
     """The session an event belongs to; a session-state record is one by itself, 0 is none."""
     if isinstance(event, TurnAdded | SessionCompacted | TurnRedacted):
         return event.session

@@ -34,6 +34,7 @@ from turnfold.events.turns import KINDS, Kind, Outcome
 
 SECRET = bytes(range(32))
 T0 = 1_700_000_000_000_000_000
+NAMED = cbor.encode(["touch"])  # the extras of a tool turn
 WORDS = ("wave", "teleport", "prim", "notecard", "sim", "región", "rezzed", "日本", "landing")
 
 
@@ -43,13 +44,14 @@ class LiveSession:
     def __init__(self, start: int) -> None:
         self.start = start
         self.turns: dict[int, str] = {}
+        self.tools: set[int] = set()  # positions of tool turns
         self.summary = 0
         self.summary_text = ""
 
     def copy(self) -> "LiveSession":
         """An equal one."""
         twin = LiveSession(self.start)
-        twin.turns = dict(self.turns)
+        twin.turns, twin.tools = dict(self.turns), set(self.tools)
         twin.summary, twin.summary_text = self.summary, self.summary_text
         return twin
 
@@ -144,6 +146,8 @@ class History:
             session = self.live[key] = LiveSession(started.position)
         turn = self._turn(session.start, text or self._words())
         session.turns[turn.position] = turn.text or ""
+        if turn.kind.is_tool:
+            session.tools.add(turn.position)
         events.append(turn)
         return self._frame(*events)
 
@@ -204,13 +208,14 @@ class History:
             else:
                 self.gone.append(session.turns[position])
                 session.turns[position] = text
+            extras = NAMED if position in session.tools else b""
             parts.append(
                 RedactedPart(
                     position=position,
                     text_bytes=len(text.encode()),
-                    extras_bytes=0,
+                    extras_bytes=len(extras),
                     redactions=(("jwt", 1),),
-                    **self._sealed(text.encode()),
+                    **self._sealed(extras + text.encode()),
                 )
             )
         event = TurnRedacted(
@@ -301,7 +306,7 @@ class History:
 
     def _turn(self, session: int, text: str) -> TurnAdded:
         kind = self._random.choice(KINDS)
-        extras = cbor.encode(["touch"]) if kind.is_tool else b""
+        extras = NAMED if kind.is_tool else b""
         named = self._random.random() < 0.5
         return TurnAdded(
             **self._common(ADDED[kind], index=int(session > self.position)),
