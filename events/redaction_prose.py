@@ -107,7 +107,7 @@ class PasswordSearch:
         """Another literal follows."""
         # Up to where full cues and short ones («pw») have judged the text behind them.
         self._far_to = [0, 0]
-        self._near_to = 0
+        self._near_to = [0, 0]
 
     def near(self, at: int, literal: str) -> list[tuple[int, int]]:
         """The passwords that the cue at `at` announces, before or after it."""
@@ -137,11 +137,11 @@ class PasswordSearch:
     def _anywhere(self, at: int, end: int, cue: str) -> Iterator[tuple[int, int]]:
         text = self._text
         weak = cue in ("pass", "passes", "passs") and not _ACCOUNT.search(text, max(0, at - 40), at)
+        judged = max(self._near_to) if weak else self._near_to[0]
         high = min(len(text), end + _NEAR_AFTER)
-        yield from _made_up(text, max(end, self._near_to), high, weak=weak)
-        yield from _made_up(text, max(at - _NEAR_BEFORE, 0, self._near_to), at, weak=weak)
-        if not weak:
-            self._near_to = max(self._near_to, end + _JUDGED_AHEAD)
+        yield from _made_up(text, max(end, judged), high, weak=weak)
+        yield from _made_up(text, max(at - _NEAR_BEFORE, 0, judged), at, weak=weak)
+        self._near_to[weak] = max(self._near_to[weak], end + _JUDGED_AHEAD)
 
 
 _ACCOUNT = re.compile(

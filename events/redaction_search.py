@@ -92,7 +92,7 @@ class Work:
 
 def work_limit(size: int) -> int:
     """How much work one search of a text of `size` characters may cost, in units."""
-    return 600 + size // 3
+    return 600 + size // 2
 
 
 _CUE_WORK = 5
