@@ -1,0 +1,111 @@
+"""The pages of the API and of errors can't drift: their signatures and names are the code's."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from markdown_blocks import blocks
+
+from turnfold.events import errors
+
+REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
+API = (REFERENCE / "api.md").read_text(encoding="utf-8")
+HOMES = ("turnfold.events", "turnfold.actors", "turnfold.actors.refs")
+SIGNATURE = re.compile(r"(?P<owner>\w+)(?:\.(?P<method>\w+))?\((?P<parameters>.*)\)")
+# Defaults that are made anew each time, as the page shows them.
+FACTORIES = {("ActionResult", "text"): "''"}
+
+
+class Documented(NamedTuple):
+    """One line of the page: `owner.method(parameters)`, or `owner(parameters)`."""
+
+    line: str
+    owner: str
+    method: str | None
+    parameters: tuple[str, ...]
+
+
+def documented() -> Iterator[Documented]:
+    for block in blocks(API):
+        if block.language != "text":
+            continue
+        for line in block.text.splitlines():
+            match = SIGNATURE.fullmatch(line)
+            assert match, f"{line} is no signature"
+            inner = match["parameters"]
+            parameters = tuple(inner.split(", ")) if inner else ()
+            yield Documented(line, match["owner"], match["method"], parameters)
+
+
+def public(name: str) -> Any:
+    home = next(home for home in HOMES if hasattr(import_module(home), name))
+    return getattr(import_module(home), name)
+
+
+def parameters_of(owner: str, method: str | None) -> tuple[str, ...]:
+    """The parameters as the page writes them: `key`, `*`, `timeout=None`."""
+    target = getattr(public(owner), method) if method else public(owner)
+    shown: list[str] = []
+    for parameter in inspect.signature(target).parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in shown:
+            shown.append("*")
+        if parameter.default is parameter.empty:
+            shown.append(parameter.name)
+        else:
+            default = FACTORIES.get((owner, parameter.name), repr(parameter.default))
+            shown.append(f"{parameter.name}={default}")
+    return tuple(shown)
+
+
+@pytest.mark.parametrize(
+    "entry", list(documented()), ids=lambda entry: entry.line.partition("(")[0]
+)
+def test_a_documented_signature_is_the_codes(entry: Documented) -> None:
+    """Names, order and defaults of the parameters."""
+    assert entry.parameters == parameters_of(entry.owner, entry.method)
+
+
+@pytest.mark.parametrize(
+    "owner", ["ConversationStore", "AsyncConversationStore", "SessionStateStore"]
+)
+def test_every_method_of_a_store_is_documented(owner: str) -> None:
+    listed = {entry.method for entry in documented() if entry.owner == owner}
+    methods = {
+        name
+        for name, value in inspect.getmembers(public(owner), callable)
+        if not name.startswith("_") and inspect.isroutine(value)
+    }
+
+    assert methods <= listed, methods - listed
+
+
+@pytest.mark.parametrize("home", ["turnfold", "turnfold.events", "turnfold.actors"])
+def test_every_public_name_is_in_the_api_reference(home: str) -> None:
+    missing = [name for name in import_module(home).__all__ if not re.search(rf"\b{name}\b", API)]
+
+    assert not missing, missing
+
+
+def test_every_error_is_in_the_reference_of_errors() -> None:
+    """Each class stands there as code, in the first column of a table."""
+    page = (REFERENCE / "errors.md").read_text(encoding="utf-8")
+    classes = [
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, Exception)
+    ]
+    families = {"TurnfoldError", "CommandRefused", "StoreUnavailable"}
+    missing = [
+        name
+        for name in classes
+        if (f"`{name}`" if name in families else f"| `{name}` |") not in page
+    ]
+
+    assert classes
+    assert not missing, missing
