@@ -218,6 +218,6 @@ def _append_turn(
         content_tag=content_tag(salt, candidate) if salt else None,
     )
     draft.add(event)
-    after = apply_turn(session, event, draft.limits.turn_ids_per_session)
+    after = apply_turn(session, event, draft.limits)
     draft.replace(session, after)
     return after

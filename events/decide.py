@@ -54,7 +54,8 @@ Names = Callable[[ConversationKey], KeyTag]
 """What a key is called inside the state: its keyed pseudonym and channel code."""
 
 
-@attrs.frozen
+# Not frozen: one for each command (0.3 instead of 0.7 us). Never changed.
+@attrs.define
 class Decision:
     """One command's events (one frame; may be none) and the answer once they are durable.
 

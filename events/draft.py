@@ -4,6 +4,7 @@
 keeps what they change: the sessions touched, the totals, and who is gone.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from turnfold.events import event as e
@@ -41,8 +42,8 @@ class Draft:
         self.total_bytes = state.total_bytes
         self.gone: set[int] = set()  # starts of sessions that this draft ends
         self.touched: dict[int, Session] = {}  # start -> how a session is after the draft
-        # Each channel's sessions, least recently active first, looked at once.
-        self._candidates = [iter(channel.values()) for channel in state.channels]
+        # Each channel's sessions, least recently active first, looked at once. Only for evictions.
+        self._candidates: list[Iterator[Session]] | None = None
         self._heads: list[Session | None] = [None] * len(CHANNELS)
 
     @property
@@ -135,6 +136,8 @@ class Draft:
 
     def _head(self, code: int, own: KeyTag | None) -> Session | None:
         """The least recently active live session of a channel, this draft's endings aside."""
+        if self._candidates is None:
+            self._candidates = [iter(channel.values()) for channel in self.state.channels]
         head = self._heads[code]
         while head is None or head.start in self.gone or head.tag == own:
             head = next(self._candidates[code], None)

@@ -101,7 +101,7 @@ def _session_started(state: StoreState, event: e.SessionStarted) -> None:
 
 def _turn_added(state: StoreState, event: e.TurnAdded) -> None:
     old = _live(state, event.session, event.position)
-    new = apply_turn(old, event, state.opening.limits.turn_ids_per_session)
+    new = apply_turn(old, event, state.opening.limits)
     state.put_session(new)
     state.total_bytes += new.size - old.size
     if event.turn_tag is not None:

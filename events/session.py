@@ -186,11 +186,12 @@ def start_session(started: SessionStarted) -> Session:
     )
 
 
-def apply_turn(session: Session, turn: TurnAdded, turn_ids_max: int) -> Session:
+def apply_turn(session: Session, turn: TurnAdded, limits: Limits) -> Session:
     """The session with one more turn; the oldest ids of compacted turns give way to new ones."""
     turn_ids, count, size = session.turn_ids, session.turn_id_count, session.size
     if turn.turn_tag is not None:
         count += 1
+        turn_ids_max = limits.turn_ids_per_session
         while count > turn_ids_max and turn_ids:
             turn_ids = turn_ids[1:]
             count -= 1
@@ -207,7 +208,7 @@ def apply_turn(session: Session, turn: TurnAdded, turn_ids_max: int) -> Session:
         size + turn_cost(turn),
         turn.position,
         turn.at,
-        max(turn.age, session.last_age),
+        turn.age if turn.age > session.last_age else session.last_age,
     )
 
 

@@ -60,11 +60,7 @@ class Kind(Enum):
 
     role: Role
     trusted: bool
-
-    @property
-    def is_tool(self) -> bool:
-        """Whether the turn counts as a tool turn (tool summaries and action results)."""
-        return self in (Kind.TOOL, Kind.ACTION)
+    is_tool: bool  # whether the turn counts as a tool turn
 
 
 Kind.AVATAR.role, Kind.AVATAR.trusted = Role.AVATAR, False
@@ -72,6 +68,8 @@ Kind.AGENT.role, Kind.AGENT.trusted = Role.AGENT, True
 Kind.TOOL.role, Kind.TOOL.trusted = Role.TOOL, False
 Kind.ACTION.role, Kind.ACTION.trusted = Role.TOOL, False  # its text; the outcome is trusted
 KINDS = (Kind.AVATAR, Kind.AGENT, Kind.TOOL, Kind.ACTION)  # index == code
+for _kind in KINDS:
+    _kind.is_tool = _kind.role is Role.TOOL
 
 
 def _text(value: object) -> RedactedText:
