@@ -1,4 +1,4 @@
-"""The pages of the API and of errors can't drift: their signatures and names are the code's."""
+"""What the pages say of the code is so: signatures, public names, errors, files, functions."""
 
 import inspect
 import re
@@ -12,10 +12,14 @@ from markdown_blocks import blocks
 
 from turnfold.events import errors
 
-REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
 API = (REFERENCE / "api.md").read_text(encoding="utf-8")
 HOMES = ("turnfold.events", "turnfold.actors", "turnfold.actors.refs")
 SIGNATURE = re.compile(r"(?P<owner>\w+)(?:\.(?P<method>\w+))?\((?P<parameters>.*)\)")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FILE = re.compile(r"`((?:actors|events|tests|turnfold|benchmarks)/[\w/.-]+\.\w+)`")
+CALLED = re.compile(r"`(?:(\w+)\.)?(\w+)`[^`]{0,40}?\(`((?:actors|events)/[\w/]+\.py)`")
 # Defaults that are made anew each time, as the page shows them.
 FACTORIES = {("ActionResult", "text"): "''"}
 
@@ -108,4 +112,28 @@ def test_every_error_is_in_the_reference_of_errors() -> None:
     ]
 
     assert classes
+    assert not missing, missing
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_that_a_page_names_exist(path: Path) -> None:
+    """Files of the repository, written as code from its root."""
+    named = FILE.findall(path.read_text(encoding="utf-8"))
+    missing = [name for name in named if not (ROOT / name).exists()]
+
+    assert not missing, missing
+
+
+def test_architecture_names_classes_and_functions_where_they_are() -> None:
+    """`Owner.method` (`file`) and `function` (`file`): both words are defined in that file."""
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    named = CALLED.findall(page)
+    missing = [
+        f"{owner}.{name} in {file}"
+        for owner, name, file in named
+        for word in filter(None, (owner, name))
+        if not re.search(rf"\b(?:def|class) {word}\b", (ROOT / file).read_text(encoding="utf-8"))
+    ]
+
+    assert len(named) > 20
     assert not missing, missing
