@@ -3,8 +3,8 @@
 It alone touches the archive: it writes and retires generations, zeroes text that must be erased,
 empties the quarantine and trims the log's start. Jobs run one after the other in the order they
 were told, so a generation captured before a deletion is written before that deletion's erasure.
-Each job works in slices of at most half a millisecond and sleeps in between, since whoever holds
-the interpreter lock holds up the store's syncs.
+Each job works in slices of at most half a millisecond and sleeps in between, longer while the
+store is busy, since whoever holds the interpreter lock holds up the store's syncs.
 """
 
 import logging
@@ -20,7 +20,8 @@ from turnfold.events.log.backend import Archive
 
 _log = logging.getLogger(__name__)
 
-PAUSE_S: Final = 0.001
+PAUSE_BUSY_S: Final = 0.001  # several commits get between two slices
+PAUSE_IDLE_S: Final = 0.00005  # whoever waits for the interpreter lock gets it
 
 Pause = Callable[[], None]
 Work = Callable[[Archive, Pause], Any]
@@ -46,10 +47,18 @@ class JobDone:
 class GenerationWriter(UnregisteredActor):
     """`report` tells the store actor. Owned by the supervisor, which stops it after the store."""
 
-    def __init__(self, archive: Archive, report: Callable[[JobDone], None]) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        report: Callable[[JobDone], None],
+        activity: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`activity` counts what the store did so far; while it stands still, sleeps are short."""
         super().__init__()
         self._archive = archive
         self._report = report
+        self._activity = activity
+        self._seen = 0
         self._hurry = threading.Event()
 
     def hurry(self) -> None:
@@ -85,4 +94,7 @@ class GenerationWriter(UnregisteredActor):
                 self._report(JobDone(message, None, closed))
 
     def _pause(self) -> None:
-        self._hurry.wait(PAUSE_S)
+        """Sleep between two slices: shortly if the store did nothing since the last one."""
+        activity = self._activity()
+        busy, self._seen = activity != self._seen, activity
+        self._hurry.wait(PAUSE_BUSY_S if busy else PAUSE_IDLE_S)

@@ -88,7 +88,7 @@ class Supervisor:
         self._damaged: set[tuple[int, int]] = set()
         self.feed = parts.feed(self.parked, self.damaged)
         self._admission = Admission(parts.config.limits.commands_in_flight)
-        self._writer = GenerationWriter(parts.archive, self._tell)
+        self._writer = GenerationWriter(parts.archive, self._tell, self._activity)
         self._ticker = Ticker(self._tick)
         self._closing = threading.Lock()
         self._closed = False
@@ -177,6 +177,10 @@ class Supervisor:
         if (gap.first, gap.last) not in self._damaged:
             self._damaged.add((gap.first, gap.last))
             self._tell(Record(damage_found(gap)))
+
+    def _activity(self) -> int:
+        """Counts batches, for the background work to give way to them. Any thread."""
+        return self._actor.batch.counts.batches
 
     def _tell(self, message: object) -> None:
         """Tell the store actor; nothing if it has ended already."""
