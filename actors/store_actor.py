@@ -80,7 +80,11 @@ class StoreActor(UnregisteredActor):
             record=self._record,
             answer=self.batch.answer,
             now=wiring.clock.now,
+            by_itself=not wiring.clock.clock.recorded,
         )
+        # Recorded time passes with commands only: nothing happens between them, so that the same
+        # input gives the same bytes.
+        self._time_passes = not wiring.clock.clock.recorded
         self._marked = True  # a watermark follows the last batch
         self._batches_at_tick = 0
         self._shutting: BlockingSlot | None = None
@@ -218,11 +222,12 @@ class StoreActor(UnregisteredActor):
             return
         self._spread(events, now)
         self._mark(now)  # so that readers beside this store see its opening at once
-        self._upkeep.erase_pending()
+        if self._time_passes:
+            self._upkeep.erase_pending()
         message.slot.settle(None)
 
     def _tick(self) -> None:
-        if self.batch.refusal is not None:
+        if self.batch.refusal is not None or not self._time_passes:
             return
         ledger, now = self._ledger, self._clock.now()
         if ledger.has_overdue(now.age):

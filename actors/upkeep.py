@@ -49,7 +49,8 @@ class Upkeep:
     """All methods in the store actor's thread.
 
     `order` tells the generation writer, `record` appends bookkeeping events and syncs them (it
-    raises StoreUnavailable), `answer` settles one slot, `now` reads the clock.
+    raises StoreUnavailable), `answer` settles one slot, `now` reads the clock. Without `by_itself`
+    a backlog of erasures waits for a flush.
     """
 
     def __init__(
@@ -62,8 +63,10 @@ class Upkeep:
         record: Callable[[Sequence[Event]], None],
         answer: Callable[[Slot, Outcome], None],
         now: Callable[[], Instant],
+        by_itself: bool = True,
     ) -> None:
         self._ledger = ledger
+        self._by_itself = by_itself
         self._erase_after_ns = int(erase_after_s * NS_PER_S)
         self._interval_ns = int(generation_interval_s * NS_PER_S)
         self._order = order
@@ -93,7 +96,7 @@ class Upkeep:
             self._pending_age = None
         elif self._pending_age is None:
             self._pending_age = age
-        if self._erasing.waiting > PENDING_MAX:
+        if self._by_itself and self._erasing.waiting > PENDING_MAX:
             self.erase_pending()
 
     def tick(self, now: Instant) -> None:
