@@ -15,7 +15,7 @@ from typing import Final
 
 import attrs
 
-from turnfold.events.errors import CorruptData, StorageError, UnsupportedFormat
+from turnfold.events.errors import CorruptData, StorePathError, UnsupportedFormat
 from turnfold.events.limits import BOUNDS, ENDED_KEYS_MAX, MIB
 from turnfold.events.log.backend import GenerationFile
 from turnfold.events.log.checksum import crc32c
@@ -164,11 +164,12 @@ def decode_header(data: bytes) -> GenerationHeader:
 def load_generation(disk: Disk, name: str, store_id: bytes | None) -> LoadedGeneration | Rejected:
     """The generation with this file name, if its header and its skeleton's digest hold.
 
-    `store_id` None accepts any store's. Never raises for what the file holds.
+    `store_id` None accepts any store's. Never raises for what the file holds; StorageError if the
+    device fails.
     """
     try:
         file = disk.open(generation_path(name))
-    except (StorageError, FileNotFoundError) as error:
+    except (StorePathError, FileNotFoundError) as error:
         return Rejected(name, Reason.QUARANTINED_INVALID, f"it can't be opened: {error}")
     try:
         return _load(file, name, store_id)

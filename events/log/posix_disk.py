@@ -24,7 +24,9 @@ def disk_error(operation: str, path: str, error: OSError) -> Exception:
     what = f"{operation} {path or 'the store directory'} failed: {os.strerror(error.errno or 0)}"
     if error.errno in _FULL:
         return DiskFull(f"{what}; free space and try again")
-    if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM):
+    if error.errno in (errno.EACCES, errno.EPERM):  # it may be whole: nothing to set aside
+        return StorageError(f"{what}; give it back to the store's owner")
+    if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
         return StorePathError(f"{what}; it must be a plain file or directory of the store's owner")
     return StorageError(f"{what}; check the device")
 

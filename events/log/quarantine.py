@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from turnfold.events.errors import DiskFull, StorageError
+from turnfold.events.errors import DiskFull, StorageError, StorePathError
 from turnfold.events.log.backend import QuarantinedFile
 from turnfold.events.log.disk import Disk, File
 from turnfold.events.log.generations import discard
@@ -53,7 +53,7 @@ class Quarantine:
         for path in self._paths():
             try:
                 size = self._disk.status(path).size
-            except StorageError:  # a link somebody put there: it is listed, and can be removed
+            except StorePathError:  # a link somebody put there: it is listed, and can be removed
                 size = 0
             found.append(QuarantinedFile(path.partition("/")[2], size))
         return found
@@ -65,10 +65,10 @@ class Quarantine:
         """
         try:
             size, digest = self._measure(path)
-        except StorageError:  # a link, a FIFO, a directory: there are no bytes to keep
+        except StorePathError:  # a link, a FIFO, a directory: there are no bytes to keep
             size, digest = 0, bytes(DIGEST_BYTES)
         finding = Finding(reason, what, around, size, digest, 0 < size <= self._room(), message)
-        if finding.kept:
+        if finding.kept or self._is_directory(path):
             self._disk.rename(path, self._path(finding))
             self._disk.sync_directory(QUARANTINE_DIRECTORY)
         else:
@@ -95,12 +95,12 @@ class Quarantine:
 
     def empty(self) -> int:
         """Remove everything, durably; how many files it was. Raises StorageError."""
-        paths = self._paths()
-        for path in paths:
-            self._remove(path)
-        if paths:
+        files = self.files()
+        for file in files:
+            self._remove(f"{QUARANTINE_DIRECTORY}/{file.name}")
+        if files:
             self._disk.sync_directory(QUARANTINE_DIRECTORY)
-        return len(paths)
+        return len(files)
 
     def _write_copy(self, path: str, file: File, offset: int, end: int) -> bool:
         discard(self._disk, path)
@@ -137,6 +137,12 @@ class Quarantine:
             discard(self._disk, path)
         except StorageError:
             self._disk.unlink(path)
+
+    def _is_directory(self, path: str) -> bool:
+        try:
+            return self._disk.status(path).is_directory
+        except StorageError:
+            return False
 
     def _room(self) -> int:
         return self._bytes_max - sum(file.size for file in self.files())

@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from turnfold.events.commands import Instant
-from turnfold.events.errors import CorruptData, StorageError
+from turnfold.events.errors import CorruptData, StorePathError
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.segment import (
     SegmentHeader,
@@ -124,7 +124,7 @@ def list_entries(disk: Disk) -> list[SegmentEntry]:
 def _entry(disk: Disk, base: int) -> SegmentEntry:
     try:
         file = disk.open(segment_path(base))
-    except StorageError as error:  # a link, a directory, another's file
+    except StorePathError as error:  # a link or a directory; a device that fails is no damage
         return SegmentEntry(base, None, str(error))
     try:
         return SegmentEntry(base, read_segment_header(file, base))

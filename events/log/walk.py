@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from turnfold.events.codec import decode_times
 from turnfold.events.commands import Instant
-from turnfold.events.errors import StorageError
+from turnfold.events.errors import StorePathError
 from turnfold.events.event import Gap
 from turnfold.events.log.chain import advance, genesis
 from turnfold.events.log.disk import Disk, File
@@ -104,7 +104,7 @@ class Walk:
     def _segment(self, entry: SegmentEntry, following: SegmentEntry | None) -> None:
         try:
             file = self._disk.open(entry.path)
-        except StorageError:
+        except StorePathError:
             return  # unusable, as is said already
         try:
             if entry.header is not None:

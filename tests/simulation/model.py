@@ -68,13 +68,14 @@ class Model:
             self._end(key, "expired")
         return live
 
-    def delete(self, key: str) -> None:
-        """Nothing that was ever said under the key is left."""
+    def delete(self, key: str, *, is_erased: bool = True) -> None:
+        """Nothing that was ever said under the key is left (or will be, unless `is_erased`)."""
         if key in self.talks:
             self._end(key, "deleted")
         elif key in self.ended:
             self.ended[key] = "deleted"
-        self.deleted += self.over.pop(key, [])
+        if is_erased:
+            self.deleted += self.over.pop(key, [])
 
     def lower(self, sessions_max: int, age: int) -> None:
         """Fewer sessions (or more) may be live from now on."""

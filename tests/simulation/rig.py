@@ -13,9 +13,10 @@ import attrs
 from simulation.model import Model
 from simulation.sim_clock import SimClock
 from simulation.sim_disk import PowerCut, SimDisk
-from simulation.sim_store import Outcome, Request, Settings, SimEntropy, SimStore
+from simulation.sim_store import Request, Settings, SimEntropy, SimStore
 
 from turnfold.actors.messages import Flush, Flushed, Sync, Synced
+from turnfold.actors.reply import Outcome
 from turnfold.events.codec import decode_events
 from turnfold.events.commands import AddTurns, DeleteKey, ExpireSession, TurnToAdd
 from turnfold.events.errors import (
@@ -129,7 +130,7 @@ class Rig:
         self.recorded = 0  # the age of a durable event
         self.said = 0
         self.store: SimStore
-        self.is_full = False
+        self.is_closed = True
 
     def twin(self, seed: int) -> "Rig":
         """The same at this moment, as if the process had ended here; to be opened."""
@@ -144,7 +145,7 @@ class Rig:
         other.age = self.age
         other.recorded = self.recorded
         other.said = self.said + 1_000_000
-        other.is_full = self.is_full
+        other.is_closed = True
         return other
 
     # --- opening and closing ---------------------------------------------------------------
@@ -156,7 +157,7 @@ class Rig:
             raise store.recovered.read_only
         if isinstance(store.opened, TurnfoldError):
             raise store.opened
-        self.store = store
+        self.store, self.is_closed = store, False
         assert self.recorded <= store.age, "the age fell"
         self.age = store.age
         self._find()
@@ -179,8 +180,10 @@ class Rig:
 
     def close(self) -> Outcome:
         """Close in order; the process ends."""
+        self.is_closed = True
+        failed = self.store.failed
         outcome = self.store.close()
-        if outcome is None:
+        if outcome is None and not failed:
             self.possible = [self.visible]
         self.disk.kill()
         return outcome
@@ -197,34 +200,56 @@ class Rig:
         """Have these carried out in one batch and judge the replies. Raises PowerCut."""
         requests: list[Request] = [one.request() for one in orders]
         self.age = self.store.age
-        before, doubtful = self.visible, self.visible.copy()
-        self.possible += self._prefixes(orders, doubtful)
+        if self.store.failed:
+            outcomes = self.store.ask(*requests)
+            assert all(isinstance(outcome, TurnfoldError) for outcome in outcomes)
+            return outcomes
+        self.possible += self._prefixes(orders, self.visible.copy())
         outcomes = self.store.ask(*requests)  # a power cut leaves all of them possible
         del self.possible[len(self.possible) - len(orders) :]
-        after = before.copy()
-        unknown: list[Order] = []
+        failed = [
+            one
+            for one, outcome in zip(orders, outcomes, strict=True)
+            if isinstance(one, Delete) and isinstance(outcome, TurnfoldError)
+        ]
+        try:
+            self._judge_all(orders, outcomes, frozenset())
+        except AssertionError:
+            if not failed:
+                raise
+            # Perhaps it was recorded, and only its erasure failed.
+            self._judge_all(orders, outcomes, frozenset(failed))
+        return outcomes
+
+    def _judge_all(
+        self, orders: Sequence[Order], outcomes: Sequence[Outcome], recorded: frozenset[Order]
+    ) -> None:
+        """Hold the replies against the model, deletions in `recorded` done whatever they say."""
+        after, possible = self.visible.copy(), self.possible
         accepted: list[Model] = []
+        unknown: list[Order] = []
         durable = self.settings.sync_each_batch
         for one, outcome in zip(orders, outcomes, strict=True):
-            if isinstance(outcome, TurnfoldError):
-                self._judge_error(one, outcome, after)
-                if not isinstance(outcome, (CommandRefused, NotWritten)) or isinstance(one, Delete):
-                    unknown.append(one)
-            else:
+            if not isinstance(outcome, TurnfoldError):
                 self._judge(one, outcome, after)
-                accepted.append(after.copy())
                 durable = durable or isinstance(outcome, DeletionReceipt)
+            else:
+                self._judge_error(one, outcome, after)
+                if one in recorded:
+                    after.delete(one.key, is_erased=False)
+                elif not isinstance(outcome, (CommandRefused, NotWritten)):
+                    unknown.append(one)
+                    continue
+            accepted.append(after.copy())
+        possible = [after] if durable else [*possible, *accepted]
+        miss = self._miss(after)
+        assert miss is None, miss
         self.visible = after
-        self.possible = [after] if durable else [*self.possible, *accepted]
+        self.possible = possible + self._prefixes(unknown, after.copy())
         if durable and any(isinstance(outcome, tuple) for outcome in outcomes):
             self.recorded = self.age
-        if unknown:
-            self.possible += self._prefixes(unknown, after.copy())
-            if self._miss(self.visible) is not None:  # a deletion whose erasure failed
-                shown = [model for model in self.possible if self._miss(model) is None]
-                assert shown, "an error left a state that isn't before nor after it"
-                self.visible = shown[-1]
-        return outcomes
+        if any(isinstance(outcome, DeletionReceipt) for outcome in outcomes):
+            self._check_gone(after.deleted)
 
     def _prefixes(self, orders: Sequence[Order], model: Model) -> list[Model]:
         prefixes: list[Model] = []
@@ -239,7 +264,7 @@ class Rig:
             return model.add(one.key, texts, self.age, turn_id=one.turn_id, session=one.session)
         if isinstance(one, Expire):
             return model.expire(one.key, self.age)
-        model.delete(one.key)
+        model.delete(one.key, is_erased=True)
         return None
 
     def _judge(self, one: Order, outcome: Outcome, model: Model) -> None:
@@ -257,7 +282,6 @@ class Rig:
             assert outcome.expired or not expected
         else:
             assert isinstance(outcome, DeletionReceipt), (one, outcome)
-            self._check_gone(model.deleted)
 
     def _judge_error(self, one: Order, error: TurnfoldError, model: Model) -> None:
         """A reply that says it was not done, or that it isn't known."""
@@ -266,7 +290,7 @@ class Rig:
             why = "conflict" if isinstance(error, TurnIdConflict) else "ended"
             assert self._apply(one, model.copy()) == why
         else:
-            assert self.store.failed or self.is_full or self.disk.had_faults, error
+            assert self.store.failed or self.disk.had_faults, error
 
     def sync(self) -> Outcome:
         """Make everything durable. Raises PowerCut."""
@@ -347,10 +371,10 @@ class Rig:
         return None
 
     def _check_gone(self, texts: Sequence[str], *, quarantine: bool = True) -> None:
-        if not texts:
-            return
-        there = self.disk.find_all(_TOKEN_BYTES)
-        for text in texts:
+        live = {text for talk in self.visible.talks.values() for text in talk.said}
+        gone = [text for text in texts if text not in live]  # said again, it is another text
+        there = self.disk.find_all(_TOKEN_BYTES) if gone else {}
+        for text in gone:
             found = there.get(text.split(" ", 1)[0].encode(), set[str]())
             if not quarantine:
                 found = {path for path in found if not path.startswith("quarantine/")}
