@@ -3,14 +3,9 @@
 import re
 
 from turnfold.events.redaction_rule import Lazy, Rule, before, value_is
-from turnfold.events.redaction_shapes import shape
+from turnfold.events.redaction_shapes import has_letters_and_digits, shape
 
 AI = re.ASCII | re.IGNORECASE
-
-
-def _mixed(value: str) -> bool:
-    found = shape(value)
-    return found.digits > 0 and found.letters > 0
 
 
 _CODE_NAME = (
@@ -194,11 +189,12 @@ CODE_RULES = (
         cues=("code", "pin", "passcode"),
         before=40,
         pattern=Lazy(
-            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}(?:as|is|was"
-            r"|that['’]?s)\s{1,2}"
-            r"(?:[a-z0-9\-]{1,14}\s{1,2}){0,3}(?:code|pin|passcode)\b",
+            r"[^\n]{0,32}?(?<![\w.\-])(?P<v>\d{3}[ \-]\d{3}|\d{4,8})\s{1,2}"
+            r"(?:(?:as|is|was|that['’]?s)\s{1,2}(?:[a-z0-9\-]{1,14}\s{1,2}){0,3}"
+            r"|(?:the|my|your|our)\s{1,2}(?:[a-z]{1,14}\s{1,2}){0,2})(?:code|pin|passcode)\b",
             AI,
         ),
+        accept=lambda match: _YEAR.fullmatch(match["v"]) is None,
         digits=4,
     ),
     Rule(
@@ -234,7 +230,7 @@ CODE_RULES = (
             r"(?P<v>[A-Za-z0-9]{3,6}-?[A-Za-z0-9]{3,6})\b",
             AI,
         ),
-        accept=value_is(_mixed),
+        accept=value_is(has_letters_and_digits),
         digits=2,
     ),
     Rule(
@@ -282,7 +278,7 @@ CODE_RULES = (
             r"(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2})(?P<v>[A-Z0-9]{5,10})\b",
             re.ASCII,
         ),
-        accept=value_is(_mixed),
+        accept=value_is(has_letters_and_digits),
         digits=1,
     ),
     Rule(

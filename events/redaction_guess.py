@@ -47,6 +47,8 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
         return False
     if _NAMED.match(word) or "://" in word or "/" in word or "\\" in word or ".." in word:
         return False
+    if _ADDRESS.fullmatch(word):
+        return False
     found = shape(word)
     signs = not _SIGNS.isdisjoint(word[1:])
     if found.letters < 3:
@@ -62,6 +64,7 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
     return announced or signs or (found.digits >= 2 and found.changes >= 2)
 
 
+_ADDRESS = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.ASCII)
 _NAMED = re.compile(r"[A-Za-z_\-]{1,16}=", re.ASCII)
 _HYPHENED = re.compile(r"[a-z]{3,}(?:[\-_.][a-z]{3,})+[\-_.]?\d{1,6}", AI)
 _SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})[\-_]?\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)

@@ -4,15 +4,10 @@ import re
 
 from turnfold.events.redaction_guess import CALL, TRIM, could_be_password, looks_made_up
 from turnfold.events.redaction_rule import NOT_MASK, Lazy, Rule, value_is
-from turnfold.events.redaction_shapes import shape
+from turnfold.events.redaction_shapes import has_letters_and_digits, shape
 from turnfold.events.redaction_words import SCRIPT_PASSWORD_CUES
 
 AI = re.ASCII | re.IGNORECASE
-
-
-def _mixed(value: str) -> bool:
-    found = shape(value)
-    return found.digits > 0 and found.letters > 0
 
 
 def _jumpy(value: str) -> bool:
@@ -46,7 +41,7 @@ def _default_account(match: re.Match[str]) -> bool:
     value = match["v"].strip(TRIM)
     if match["by"] == "/" and shape(value).letters < 5:
         return False
-    return _mixed(value) and shape(value).letters >= 3
+    return has_letters_and_digits(value) and shape(value).letters >= 3
 
 
 LOGIN_RULES = (
@@ -59,7 +54,7 @@ LOGIN_RULES = (
             rf"[A-Za-z][\w.\-]{{1,32}}\s?[/:]\s?(?P<v>[^\s{NOT_MASK}/:]{{4,64}})",
             AI,
         ),
-        accept=value_is(_mixed),
+        accept=value_is(has_letters_and_digits),
     ),
     Rule(
         kind="credential",

@@ -125,7 +125,12 @@ class PasswordSearch:
             or named_before(text, at, end)
             or quoted_before(text, at)
         )
-        return [found] if found is not None else list(self._anywhere(at, end, cue))
+        if found is None:
+            return list(self._anywhere(at, end, cue))
+        another = _ANOTHER.match(text, found[1])
+        if another is not None and looks_made_up(another["v"].strip(TRIM), announced=True):
+            return [found, another.span("v")]
+        return [found]
 
     def _far(self, end: int, cue: str) -> tuple[int, int] | None:
         short = cue in ("pass", "pw")
@@ -144,6 +149,12 @@ class PasswordSearch:
         self._near_to[weak] = max(self._near_to[weak], end + _JUDGED_AHEAD)
 
 
+# «from X to Y», «X or Y».
+_ANOTHER = re.compile(
+    rf"[\"'.,!?]{{0,2}}\s{{1,3}}(?:to|or|and|not|then|now|->|→)\s{{1,3}}[\"']?"
+    rf"(?P<v>[^\s{NOT_MASK}\"']{{4,64}}+)",
+    AI,
+)
 _ACCOUNT = re.compile(
     r"\b(?:user(?:name)?|login|log ?in|ftp|ssh|un|account|admin|wi-?fi|nickserv)\b", AI
 )
@@ -226,13 +237,14 @@ def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, in
         word = value[group].strip(TRIM)
         if CALL.match(word) or _SCHEME.match(word) or not could_be_password(value[group]):
             continue
-        quoted = group != "word" and " " not in word
+        quoted = group != "word" and (" " not in word or cue.endswith("phrase"))
         marked = intro.group().strip() in (":", "=", "->", "=>", "→")
         if looks_made_up(word, announced=True) or (quoted and cue != "pass"):
             return value.span(group)
         if marked and cue != "pass" and _letters_and_digits(word):
             return value.span(group)
-        tied = _TIED.fullmatch(text, cue_end, intro.end()) is not None and word.isalpha()
+        letters = word.replace("-", "").isalpha()
+        tied = letters and _TIED.fullmatch(text, cue_end, intro.end()) is not None
         if (
             tied
             and cue not in ("pass", "pw")

@@ -61,6 +61,12 @@ def has_digit(value: str) -> bool:
     return "0" in value.translate(_MARKS)
 
 
+def has_letters_and_digits(value: str) -> bool:
+    """Whether ASCII letters and digits are both in `value`."""
+    found = shape(value)
+    return found.digits > 0 and found.letters > 0
+
+
 def has_uuid(value: str) -> bool:
     """Whether a dashed UUID stands anywhere in `value`."""
     return _UUID.search(value) is not None
