@@ -100,6 +100,10 @@ class History:
         """All events so far."""
         return [event for frame in self.frames for event in frame]
 
+    def diverge(self, seed: int) -> None:
+        """Have another future than copies of this history."""
+        self._random.seed(seed)
+
     # --- one command each ----------------------------------------------------------------
 
     def run(self, commands: int) -> "History":

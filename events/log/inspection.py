@@ -10,8 +10,9 @@ from turnfold.events.commands import Instant
 from turnfold.events.erasure_plan import is_torn
 from turnfold.events.log.chain import genesis
 from turnfold.events.log.checkpoint import all_checkpoints
+from turnfold.events.log.checksum import CRC_BYTES
 from turnfold.events.log.disk import Disk
-from turnfold.events.log.frame import CRC_BYTES, HEADER_BYTES, decode_header
+from turnfold.events.log.frame import HEADER_BYTES, decode_header
 from turnfold.events.log.generation_file import (
     LoadedGeneration,
     Rejected,

@@ -21,7 +21,6 @@ from turnfold.events.sealed import Erased, Unreadable
 from turnfold.events.session import PendingErasure
 from turnfold.events.state import StoreState
 
-
 DAMAGED: Final = "a payload doesn't match its commitment"
 ZEROED: Final = "a payload is zeros although nothing erased it"
 

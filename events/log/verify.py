@@ -5,16 +5,14 @@ an erasure says so, every generation against the fold of the log, redaction of w
 if asked, a chain head that was saved earlier, and that nothing of an avatar is left.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
 from turnfold.events.codec import decode_events
-from turnfold.events.erasure_plan import live_commitments
+from turnfold.events.erasure_plan import live_commitments, sealed_of
 from turnfold.events.errors import CorruptData
 from turnfold.events.event import DamageFound, Event, Gap, StoreOpened
 from turnfold.events.evolve import evolve
-from turnfold.events.extras import decode_extras
 from turnfold.events.keys import Pseudonym, pseudonym
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.generation_file import (
@@ -29,16 +27,15 @@ from turnfold.events.log.layout import KEY_PATH, read_key
 from turnfold.events.log.payload_audit import DAMAGED, PayloadAudit
 from turnfold.events.log.replay import store_disk
 from turnfold.events.log.scan import ScannedFrame
+from turnfold.events.log.session_texts import Text, has_text, texts_of, unclean_texts
 from turnfold.events.log.survey import Anchor, Place, Survey, list_entries, store_id_of
 from turnfold.events.log.traces import traces_of
 from turnfold.events.log.verify_report import SavedHead, VerifyFinding, VerifyReport
 from turnfold.events.log.walk import Walk
-from turnfold.events.redaction import RULESET_VERSION, is_clean
-from turnfold.events.sealed import NONCE_BYTES, Erased, Unreadable
-from turnfold.events.session import Session
+from turnfold.events.redaction import RULESET_VERSION
+from turnfold.events.sealed import Erased, Unreadable
 from turnfold.events.snapshot import capture, state_digest
 from turnfold.events.state import StoreState
-from turnfold.events.summary import redact_summary
 
 
 def verify(
@@ -156,6 +153,9 @@ class _Verification:
         except CorruptData as error:
             self._found("frames", str(error), header.first)
             return
+        sealed = [part for event in events for part in sealed_of(event)]
+        if frame.payload_ok is False and all(isinstance(part, bytes) for part in sealed):
+            self._found("payloads", "a payload's checksum is damaged", header.first)
         for event in events:
             self._events += 1
             self._audit.see(event, self._state_before(event))
@@ -243,30 +243,38 @@ class _Verification:
             if isinstance(state, Rejected):
                 self._found("generations", f"{name}: {state.message}", position)
                 continue
+            self._check_copies(name, state)
             for session in state.sessions():
-                self._check_copy(name, session)
-                if session.started.pseudonym == self._watched and _has_text(session):
+                if session.started.pseudonym == self._watched and has_text(session):
                     self._found("erased", f"{name} holds text of the avatar", session.start)
         return len(self._generations)
 
-    def _check_copy(self, name: str, session: Session) -> None:
-        """A session as a generation holds it."""
+    def _check_copies(self, name: str, state: StoreState) -> None:
+        """Sessions and records as a generation holds them."""
         final = self._state
         if final is None:
             return
-        live = live_commitments(final.session_at(session.start))
-        due = any(item.session == session.start for item in final.pending.values())
-        for position, commitment, sealed in _texts(session):
-            if type(sealed) is Unreadable:
-                if not due:
-                    message = f"{name}: a text doesn't match its commitment"
-                    self._found("payloads", message, position)
-            elif type(sealed) is Erased:
-                if live.get(position) == commitment:
-                    message = f"{name}: a text is zeros although nothing erased it"
-                    self._found("erasure", message, position)
-            elif live.get(position) != commitment and not due:
-                self._found("erasure", f"{name}: a text is there that is said to be gone", position)
+        due = {item.session for item in final.pending.values()}
+        for session in state.sessions():
+            live = live_commitments(final.session_at(session.start))
+            for text in texts_of(session):
+                self._check_copy(name, text, live, is_due=session.start in due)
+        records = {record.position: record.commitment for record in final.records.values()}
+        for record in state.records.values():
+            text = (record.position, record.commitment, record.sealed)
+            self._check_copy(name, text, records, is_due=record.position in due)
+
+    def _check_copy(self, name: str, text: Text, live: dict[int, bytes], *, is_due: bool) -> None:
+        position, commitment, sealed = text
+        if type(sealed) is Unreadable:
+            if not is_due or live.get(position) == commitment:
+                self._found("payloads", f"{name}: a text doesn't match its commitment", position)
+        elif type(sealed) is Erased:
+            if live.get(position) == commitment:
+                message = f"{name}: a text is zeros although nothing erased it"
+                self._found("erasure", message, position)
+        elif live.get(position) != commitment and not is_due:
+            self._found("erasure", f"{name}: a text is there that is said to be gone", position)
 
     # --- what is live --------------------------------------------------------------------------
 
@@ -276,7 +284,7 @@ class _Verification:
         if state is None or state.opening.ruleset != RULESET_VERSION:
             return  # an older ruleset's texts are redacted again by the next opening
         for session in state.sessions():
-            for position in _unclean(session):
+            for position in unclean_texts(session):
                 self._found("redaction", "a text is not what redaction leaves", position)
 
     def _check_erased(self) -> None:
@@ -287,38 +295,3 @@ class _Verification:
             self._found("erased", "a payload of the avatar is left", position)
         for path, message in traces_of(self._disk, self._avatar):
             self._found("erased", message, path=path)
-
-
-def _texts(session: Session) -> Iterator[tuple[int, bytes, object]]:
-    """(position, commitment, sealed) of everything sealed in a session."""
-    yield session.start, session.started.commitment, session.started.sealed
-    for turn in session.turns:
-        yield turn.position, turn.commitment, turn.sealed
-    if session.summary is not None:
-        yield session.summary.position, session.summary.commitment, session.summary.sealed
-
-
-def _has_text(session: Session) -> bool:
-    return any(not isinstance(sealed, Erased) for _position, _digest, sealed in _texts(session))
-
-
-def _unclean(session: Session) -> Iterator[int]:
-    """Positions of texts that redaction would change, or whose form is wrong."""
-    for turn in session.turns:
-        try:
-            extras = decode_extras(turn.kind, turn.extras)
-            texts = (turn.text, extras.name, *extras.call_ids)
-            clean = all(text is None or is_clean(text) for text in texts)
-        except (CorruptData, UnicodeDecodeError):
-            clean = False
-        if not clean:
-            yield turn.position
-    summary = session.summary
-    if summary is not None and isinstance(summary.sealed, bytes):
-        body = summary.sealed[NONCE_BYTES:]
-        try:
-            clean = redact_summary(body) == body
-        except CorruptData:
-            clean = False
-        if not clean:
-            yield summary.position

@@ -1,78 +1,27 @@
-"""Opening: whatever a crash leaves, what was acknowledged is there and nothing is half there."""
+"""Opening: whatever a crash or damage leaves, what is told is true and nothing is half there."""
 
-from random import Random
+from pathlib import Path
 
 import pytest
 from histories import History
-from simulation.sim_disk import PowerCut, SimDisk, cut_call
-from stores import FileStore
+from log.crash_rig import CrashRig, closed_store
+from simulation.sim_disk import Fault, SimDisk, fail_call
+from stores import FileStore, store_at
 
-from turnfold.events.evolve import fold
+from turnfold.events.errors import (
+    StorageError,
+    StorePathError,
+    StoreReadOnly,
+    StoreUnavailable,
+    UnsupportedFormat,
+)
+from turnfold.events.limits import Limits
+from turnfold.events.log.checksum import crc32c
+from turnfold.events.log.layout import KEY_PATH
+from turnfold.events.log.segment import list_segments, segment_path
 from turnfold.events.reasons import Reason
-from turnfold.events.snapshot import capture, sealed_parts, state_digest
 
-WELL = {Reason.OPENED_NEW, Reason.OPENED_CLEAN, Reason.OPENED_TORN_TAIL}
-
-
-class CrashRig:
-    """A store on a simulated disk that loses its power again and again."""
-
-    def __init__(self, seed: int, *, sync_each: bool = True) -> None:
-        self.disk = SimDisk(seed)
-        self.random = Random(seed)
-        self.sync_each = sync_each
-        self.acknowledged = History(seed)  # what must be there
-        self.possible = [self.acknowledged]  # what may be there
-
-    def live(self, commands: int, calls: int) -> None:
-        """Open, work until the power goes, and lose it."""
-        self.disk.plan = cut_call(
-            self.disk.calls + self.random.randint(1, calls), after=self.random.random() < 0.5
-        )
-        try:
-            self._work(commands)
-        except PowerCut:
-            if self.random.random() < 0.2:
-                self.disk.kill()  # the process alone: the page cache survives
-            else:
-                self.disk.crash()
-        else:
-            self.disk.crash()
-
-    def _work(self, commands: int) -> None:
-        twins = [one.copy() for one in self.possible]
-        self.possible += twins  # one of which goes on with this opening
-        store = self.open(twins)
-        self.acknowledge(store)
-        for _ in range(commands):
-            draw = self.random.random()
-            store.history = store.history.copy()
-            self.possible.append(store.history)
-            if draw < 0.85:
-                store.run(1, sync=self.sync_each)
-            elif draw < 0.92:
-                store.flush()
-            elif draw < 0.96:
-                store.erase()
-            else:
-                store.log.watermark(store.now)
-            if self.sync_each or store.log.durable == store.log.position:
-                self.acknowledge(store)
-        if self.random.random() < 0.5:
-            store.close()
-
-    def acknowledge(self, store: FileStore) -> None:
-        self.acknowledged = store.history
-        self.possible = [store.history]
-
-    def open(self, histories: list[History]) -> FileStore:
-        """Open, and compare with the history that has come true."""
-        store = FileStore(self.disk, histories)
-        assert store.report.reason in WELL, store.report
-        assert store.history.position > self.acknowledged.position
-        before = fold(event for frame in store.history.frames[:-1] for event in frame)
-        assert store.recovered_digest == state_digest(capture(before)), "another history"
-        return store
+# --- crashes -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sync_each", [True, False], ids=["commit", "flush"])
@@ -83,10 +32,148 @@ def test_a_power_cut_at_any_call_loses_nothing_acknowledged(start: int, sync_eac
         for _ in range(5):
             rig.live(commands=20, calls=150)
         store = rig.open([one.copy() for one in rig.possible])
+        assert rig.missing(store) == [], seed
         store.erase()
-        history = store.history
-        kept = b"".join(part for _s, _p, part in sealed_parts(capture(store.state)))
-        assert [text for text in history.live_texts if text.encode() not in kept] == [], seed
         store.archive.empty_quarantine()
-        gone = [text for text in history.gone if text and rig.disk.holds(text.encode())]
-        assert gone == [], seed
+        assert (rig.missing(store), rig.left(store)) == ([], []), seed
+
+
+@pytest.mark.nightly
+def test_a_hundred_thousand_power_cuts_lose_nothing_acknowledged() -> None:
+    for seed in range(10_000):
+        rig = CrashRig(seed, sync_each=seed % 2 == 0)
+        for _ in range(10):
+            rig.live(commands=20, calls=200)
+        store = rig.open([one.copy() for one in rig.possible])
+        store.erase()
+        store.archive.empty_quarantine()
+        assert (rig.missing(store), rig.left(store)) == ([], []), seed
+
+
+@pytest.mark.parametrize("fault", [Fault.EIO, Fault.ENOSPC])
+def test_a_failing_call_of_an_opening_leaves_a_store_that_opens(fault: Fault) -> None:
+    disk, history = SimDisk(7), History(7)
+    store = FileStore(disk, history).run(15)
+    digest = store.digest
+    disk.kill()
+    calls = disk.clone(1)
+    FileStore(calls, history.copy())
+    for number in range(1, calls.calls + 1):
+        twin = disk.clone(number)
+        twin.plan = fail_call(number, fault)
+        try:
+            opened = FileStore(twin, history.copy())
+            if opened.opened.read_only is None:
+                history_now = opened.history
+                opened.log.close()
+            else:
+                history_now = history.copy()
+        except (StorageError, StoreUnavailable, FileNotFoundError):
+            history_now = history.copy()
+        twin.kill()
+        again = FileStore(twin, history_now)
+        assert again.report.reason in {Reason.OPENED_CLEAN, Reason.OPENED_TORN_TAIL}, number
+        assert again.state.position >= history.position
+        if again.state.position == history.position + 1:
+            assert again.recovered_digest == digest
+
+
+# --- refusals --------------------------------------------------------------------------------
+
+
+def test_a_directory_that_is_no_store_is_refused_untouched(tmp_path: Path) -> None:
+    (tmp_path / "novel.txt").write_text("chapter one")
+
+    with pytest.raises(StorePathError, match="no store"):
+        store_at(tmp_path)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["novel.txt"]
+
+
+def test_a_newer_format_is_refused_untouched() -> None:
+    disk, store = closed_store()
+    path = segment_path(list_segments(disk)[-1])
+    header = bytearray(disk.content(path)[:128])
+    header[8] = 9
+    header[124:] = crc32c(bytes(header[:124])).to_bytes(4, "little")
+    disk.put(path, bytes(header) + disk.content(path)[128:])
+    before = {path: disk.content(path) for path in disk.paths()}
+
+    with pytest.raises(UnsupportedFormat, match="format 9"):
+        FileStore(disk, store.history)
+
+    assert {path: disk.content(path) for path in disk.paths()} == before
+
+
+@pytest.mark.parametrize("content", [None, b"", b"k" * 32])
+def test_a_lost_or_wrong_key_opens_read_only_and_touches_nothing(content: bytes | None) -> None:
+    disk, store = closed_store()
+    if content is None:
+        disk.remove(KEY_PATH)
+    else:
+        disk.put(KEY_PATH, content)
+    before = {path: disk.content(path) for path in disk.paths()}
+
+    opened = FileStore(disk, store.history)
+
+    assert isinstance(opened.opened.read_only, StoreReadOnly)
+    assert opened.recovered_digest == store.digest
+    assert {path: disk.content(path) for path in disk.paths()} == before
+
+
+def test_a_full_disk_opens_read_only_and_later_writes_again() -> None:
+    disk, store = closed_store()
+    disk.remove("reserve")
+    disk.fill()
+
+    opened = FileStore(disk, store.history.copy())
+
+    assert isinstance(opened.opened.read_only, StoreReadOnly)
+    assert opened.recovered_digest == store.digest
+    disk.empty()
+    assert FileStore(disk, store.history).opened.read_only is None
+
+
+def test_wider_modes_are_tightened_and_told(tmp_path: Path) -> None:
+    store = store_at(tmp_path / "store").run(5)
+    store.close()
+    for path in (tmp_path / "store", tmp_path / "store" / "log", tmp_path / "store" / KEY_PATH):
+        path.chmod(0o755)
+
+    opened = store_at(tmp_path / "store", store.history)
+
+    assert opened.report.tightened == 3
+    assert not [path for path in (tmp_path / "store").rglob("*") if path.stat().st_mode & 0o077]
+
+
+def test_what_the_clock_said_last_is_known_even_from_a_watermark() -> None:
+    disk, store = closed_store()
+    closed = store.now
+
+    opened = FileStore(disk, store.history)
+
+    assert opened.opened.last == closed
+
+
+def test_an_opening_of_nothing_is_new_and_has_no_last_time() -> None:
+    store = FileStore(SimDisk(1), History(1))
+
+    assert (store.report.reason, store.opened.last) == (Reason.OPENED_NEW, None)
+
+
+def test_a_torn_tail_is_kept_in_quarantine_and_named() -> None:
+    disk, history = SimDisk(2), History(2)
+    store = FileStore(disk, history).run(10)
+    store.log.watermark(store.now)
+    copy = history.copy()
+    store.run(1)
+    disk.kill()
+    path = segment_path(list_segments(disk)[-1])
+    disk.put(path, disk.content(path)[:-9])
+
+    opened = FileStore(disk, [copy, history], limits=Limits())
+
+    assert opened.report.reason is Reason.OPENED_TORN_TAIL
+    assert opened.report.highest_seen == history.position if opened.history is copy else True
+    assert [finding.kept for finding in opened.report.findings] == [True]
+    assert opened.archive.empty_quarantine() == 1
