@@ -168,7 +168,7 @@ class StateDesk:
         _check_types(actor_scope=(actor, TenantScope))
         self._note(decide_access(actor, actor, GateAction.LIST), actor, actor)
         stored = self._records.of_scope(scope_tag(self._secret, actor))
-        return list_stored(stored, actor, self.ring.current)
+        return list_stored(stored, actor, self._secret, self.ring.current)
 
     def preview(
         self, actor: TenantScope, record: SessionStateRecord | None, max_inputs: int

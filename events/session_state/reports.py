@@ -165,13 +165,14 @@ def corrupt_report(
 
 
 def list_report(
-    stored: Iterable[bytes], scope: TenantScope, digest_key: DigestKey
+    inspected: Iterable[tuple[bytes, SessionStateRecord | CorruptLabel]],
+    scope: TenantScope,
+    digest_key: DigestKey,
 ) -> SessionStateListReport:
-    """The listing of `scope`, given the stored forms found under its `scope_tag`."""
+    """The listing of `scope`, given what is under its `scope_tag`: stored forms, what they are."""
     entries: list[SessionStateEntry] = []
     errors: list[str] = []
-    for data in stored:
-        found = inspect_stored(data)
+    for data, found in inspected:
         if isinstance(found, CorruptLabel) or found.scope != scope:
             errors.append(digest_key.digest(DigestPurpose.ERROR, data))
             continue

@@ -8,6 +8,7 @@ from turnfold.events.sealed import NONCE_BYTES
 from turnfold.events.session import StateRecord
 from turnfold.events.session_state.codec import CorruptLabel, inspect_stored
 from turnfold.events.session_state.digest import DigestKey, DigestKeyring
+from turnfold.events.session_state.record import SessionStateRecord
 from turnfold.events.session_state.reports import (
     UNAVAILABLE,
     SessionStateErrorReport,
@@ -41,10 +42,11 @@ def read_stored(
 
 
 def list_stored(
-    stored: Iterable[StateRecord], scope: TenantScope, digest_key: DigestKey
+    stored: Iterable[StateRecord], scope: TenantScope, secret: bytes, digest_key: DigestKey
 ) -> SessionStateListReport:
     """The listing of `scope`, given what was found under its `scope_tag`."""
-    return list_report(map(_known_bytes, stored), scope, digest_key)
+    inspected = ((_known_bytes(one), _inspected(one, secret)) for one in stored)
+    return list_report(inspected, scope, digest_key)
 
 
 def find_error(
@@ -54,22 +56,25 @@ def find_error(
     data = _known_bytes(stored)
     if not is_error_of(error_digest, data, keys):
         return None
-    label: CorruptLabel | None = CorruptLabel.UNREADABLE
-    if isinstance(stored.sealed, bytes):
-        found = inspect_stored(data)
-        if isinstance(found, CorruptLabel):
-            label = found
-        else:
-            fits = record_tag(secret, found.key) == stored.record
-            label = None if fits else CorruptLabel.KEY_MISMATCH
+    found = _inspected(stored, secret)
     return SessionStateErrorReport(
         position=stored.position,
         at=stored.at,
         record_tag=stored.record.hex(),
         scope_tag=stored.scope.hex(),
         stored_bytes=len(data),
-        error_label=label,
+        error_label=found if isinstance(found, CorruptLabel) else None,
     )
+
+
+def _inspected(stored: StateRecord, secret: bytes) -> SessionStateRecord | CorruptLabel:
+    """The record, if it is sound and lies where it belongs."""
+    if not isinstance(stored.sealed, bytes):
+        return CorruptLabel.UNREADABLE
+    found = inspect_stored(_known_bytes(stored))
+    if isinstance(found, CorruptLabel) or record_tag(secret, found.key) == stored.record:
+        return found
+    return CorruptLabel.KEY_MISMATCH
 
 
 def _known_bytes(stored: StateRecord) -> bytes:

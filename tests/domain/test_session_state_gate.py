@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from turnfold.events.errors import InvalidStateRecord
 from turnfold.events.session_state import (
     Blocker,
+    CorruptLabel,
     GateAction,
     SessionReplayPlanner,
     SessionStateKey,
+    SessionStateRecord,
     TenantScope,
     decide_access,
     decide_write,
@@ -20,7 +22,7 @@ from turnfold.events.session_state import (
     record_tag,
     scope_tag,
 )
-from turnfold.events.session_state.codec import stored_form
+from turnfold.events.session_state.codec import inspect_stored, stored_form
 from turnfold.events.session_state.gate import gate_notice
 from turnfold.events.session_state.policy import Room, WritePolicy
 from turnfold.events.session_state.reports import UNAVAILABLE, list_report, read_report
@@ -145,9 +147,13 @@ def test_a_record_stored_under_a_foreign_key_is_corrupt_not_shown() -> None:
     assert (report.record, report.error_label) == (None, "key_mismatch")
 
 
+def inspected(*stored: bytes) -> list[tuple[bytes, SessionStateRecord | CorruptLabel]]:
+    return [(data, inspect_stored(data)) for data in stored]
+
+
 def test_a_listing_never_shows_a_foreign_record() -> None:
     own, foreign = record(), record(scope=NEAR[1], turns=())
-    report = list_report([stored_form(foreign), stored_form(own)], SCOPE, KEY)
+    report = list_report(inspected(stored_form(foreign), stored_form(own)), SCOPE, KEY)
     assert [entry.state_digest for entry in report.entries] == [own.state_digest]
     assert len(report.error_digests) == 1
     assert report.blocked_reasons == ("state.corrupt",)
@@ -155,9 +161,9 @@ def test_a_listing_never_shows_a_foreign_record() -> None:
 
 def test_a_listing_has_a_stable_order() -> None:
     stored = [stored_form(record(state_id=name)) for name in ("b", "B", "a", "10", "9")]
-    report = list_report(stored, SCOPE, KEY)
+    report = list_report(inspected(*stored), SCOPE, KEY)
     assert [entry.state_id for entry in report.entries] == ["10", "9", "B", "a", "b"]
-    assert list_report(stored[::-1], SCOPE, KEY) == report
+    assert list_report(inspected(*stored[::-1]), SCOPE, KEY) == report
 
 
 def test_a_write_to_a_foreign_scope_does_not_tell_whether_there_is_room() -> None:

@@ -30,7 +30,7 @@ from turnfold.events.session_state import (
     encode_record,
     lookup_tag,
 )
-from turnfold.events.session_state.codec import stored_form
+from turnfold.events.session_state.codec import inspect_stored, stored_form
 from turnfold.events.session_state.gate import gate_notice
 from turnfold.events.session_state.reports import list_report, read_report
 from turnfold.events.turns import Role
@@ -164,7 +164,7 @@ def test_no_text_reaches_a_record_or_a_report(
         SessionStateWriteReport.of(made, blockers, applied=False),
         read_report(stored, made.key, KEY),
         read_report(stored[:-1], made.key, KEY),
-        list_report([stored, stored[:-1]], SCOPE, KEY),
+        list_report([(data, inspect_stored(data)) for data in (stored, stored[:-1])], SCOPE, KEY),
         gate_notice(decision, SCOPE, made.scope, KEY),
         SessionReplayPlanner().preview(SCOPE, made),
         decision,
@@ -196,7 +196,7 @@ def test_ids_are_in_the_record_and_in_no_report(name: str) -> None:
         read_report(stored, made.key, KEY),
         read_report(stored[:-1], made.key, KEY),
         read_report(stored, SessionStateKey(SCOPE, name), KEY),
-        list_report([stored], scope, KEY),
+        list_report([(stored, inspect_stored(stored))], scope, KEY),
         SessionReplayPlanner().preview(scope, made),
         SessionReplayPlanner().preview(SCOPE, made),
         gate_notice(decide_access(SCOPE, scope, GateAction.READ), SCOPE, scope, KEY),

@@ -31,6 +31,7 @@ from turnfold.events.keys import Channel, ConversationKey, pseudonym
 from turnfold.events.limits import BOUNDS, Limits
 from turnfold.events.notice import notices, whereabouts
 from turnfold.events.reasons import Reason
+from turnfold.events.restore import restore_from
 from turnfold.events.session import KeyTag
 from turnfold.events.session_state import (
     Blocker,
@@ -41,7 +42,6 @@ from turnfold.events.session_state import (
 )
 from turnfold.events.session_state.policy import RECORD_OVERHEAD_BYTES, stored_bytes
 from turnfold.events.snapshot import capture, sealed_parts, skeleton, state_digest
-from turnfold.events.restore import restore_from
 from turnfold.events.state import StoreState
 from turnfold.events.turns import AvatarText
 
@@ -117,7 +117,7 @@ def derived(position: int | None, key: ConversationKey = SPOKEN) -> SessionState
     return attrs.evolve(made, source_position=position)
 
 
-# --- the approval -----------------------------------------------------------------------------
+# --- the approval ----------------------------------------------------------------------------
 
 
 def test_an_approval_that_has_run_out_meanwhile_blocks() -> None:
@@ -158,7 +158,7 @@ def test_the_latest_time_is_known_after_a_generation_and_from_what_an_opening_sa
     assert restored.highest_at == NOW_NS + 50
 
 
-# --- room --------------------------------------------------------------------------------------
+# --- room ------------------------------------------------------------------------------------
 
 
 def test_records_fill_their_limits_exactly_and_a_replacement_counts_once() -> None:
@@ -188,7 +188,7 @@ def test_without_room_every_reason_is_named() -> None:
     )
 
 
-# --- the conversation that a record comes from -----------------------------------------------------
+# --- the conversation that a record comes from -----------------------------------------------
 
 
 def test_a_record_of_a_live_conversation_is_stored_and_goes_with_it() -> None:
@@ -255,7 +255,7 @@ def test_a_record_that_tells_no_position_or_an_unknown_conversation_is_refused()
     assert run.write(derived(99, OTHER)) == (Blocker.SOURCE_GONE,)
 
 
-# --- deletion, generations, notices --------------------------------------------------------------
+# --- deletion, generations, notices ----------------------------------------------------------
 
 
 def test_deleting_what_is_not_there_is_no_event() -> None:

@@ -23,7 +23,6 @@ from runtime.state_rig import (
     files,
     of_conversation,
     opened,
-    settled,
     wrote,
 )
 
@@ -48,13 +47,13 @@ from turnfold.events.turns import AgentResponse, AvatarText, ToolSummary, Turn
 LIKE_A_TOKEN = "gh" + "p_" + "a1B2" * 9
 SENTINEL = "zanzibar-sentinel"
 
-# --- nothing by default -------------------------------------------------------------------------
+# --- nothing by default ----------------------------------------------------------------------
 
 
 def test_by_default_nothing_is_written_and_every_file_stays_as_it_is(tmp_path: Path) -> None:
     with opened(tmp_path, durable_writes_enabled=False) as store:
         states = SessionStateStore(store)
-        before = settled(tmp_path)
+        before = files(tmp_path)
         report = states.write(SCOPE, record())
         assert report.blocked_reasons == ("state.writes_disabled", "state.not_approved")
         assert not report.applied
@@ -104,8 +103,11 @@ def test_of_all_combinations_of_conditions_only_the_whole_one_writes(
         Blocker.RECORDS_FULL: has_room,
     }
     asked = [name for name in CONDITIONS if name not in configured]
-    settings = {"durable_writes_enabled": writes_enabled, "previews_allowed": previews_allowed}
-    with opened(**settings, limits=Limits(state_records=int(has_room))) as store:
+    with opened(
+        durable_writes_enabled=writes_enabled,
+        previews_allowed=previews_allowed,
+        limits=Limits(state_records=int(has_room)),
+    ) as store:
         store.add_turn(SPOKEN, AvatarText("hello"))
         states = SessionStateStore(store)
         for holds in product([False, True], repeat=len(asked)):
@@ -124,7 +126,7 @@ def test_of_all_combinations_of_conditions_only_the_whole_one_writes(
             assert (store.stats().position > position) == (not missing)
 
 
-# --- what is written ----------------------------------------------------------------------------
+# --- what is written -------------------------------------------------------------------------
 
 
 def test_a_written_record_is_read_listed_previewed_and_deleted() -> None:
@@ -134,6 +136,7 @@ def test_a_written_record_is_read_listed_previewed_and_deleted() -> None:
         assert report.state_digest == record().state_digest
         read = states.read(SCOPE, record().key)
         assert read.record == record()
+        assert read.record is not None
         assert not read.record.write_allowed
         (entry,) = states.list(SCOPE).entries
         assert (entry.state_id, entry.turn_count) == ("state-1", 2)
@@ -203,7 +206,7 @@ def test_arguments_of_another_type_are_refused_by_name() -> None:
             states.write(SCOPE, record(), True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # a flag is no approval
 
 
-# --- the clock ------------------------------------------------------------------------------------
+# --- the clock -------------------------------------------------------------------------------
 
 
 def test_an_approval_is_in_force_from_its_first_to_before_its_last_moment() -> None:
@@ -235,9 +238,7 @@ def test_a_clock_moved_back_between_openings_revives_no_approval(
 ) -> None:
     """What an opening has seen is kept, though its last sign is a watermark or a generation."""
     clock = RecordedClock(NOW_NS)
-    settings = Config(
-        storage_path=tmp_path, persistence_enabled=True, durable_writes_enabled=True
-    )
+    settings = Config(storage_path=tmp_path, persistence_enabled=True, durable_writes_enabled=True)
     with ConversationStore(settings, clock=clock) as store:
         store.add_turn(SPOKEN, AvatarText("hello"))
         clock.advance_to(APPROVAL.until_ns)
@@ -250,7 +251,7 @@ def test_a_clock_moved_back_between_openings_revives_no_approval(
                 store.flush()
 
 
-# --- what survives ----------------------------------------------------------------------------------
+# --- what survives ---------------------------------------------------------------------------
 
 
 def test_records_survive_a_restart_generations_erasure_and_trimming(tmp_path: Path) -> None:
@@ -309,7 +310,7 @@ def test_the_preview_of_recorded_chat_is_the_same_after_a_restart_and_changes_no
         made = of_conversation(states)
         assert len(made.turns) == len(turns)
         wrote(states, made)
-        before = settled(tmp_path)
+        before = files(tmp_path)
         preview = states.preview(SCOPE, states.read(SCOPE, made.key).record)
         assert files(tmp_path) == before
         for said in turns:
@@ -319,12 +320,12 @@ def test_the_preview_of_recorded_chat_is_the_same_after_a_restart_and_changes_no
     assert [one.reference_id for one in preview.gene_inputs] == [GENE.anchor_id]
     with opened(tmp_path) as store:
         states = SessionStateStore(store)
-        before = settled(tmp_path)
+        before = files(tmp_path)
         assert states.preview(SCOPE, states.read(SCOPE, made.key).record) == preview
         assert files(tmp_path) == before
 
 
-# --- conversations ---------------------------------------------------------------------------------
+# --- conversations ---------------------------------------------------------------------------
 
 
 def test_deleting_a_conversation_deletes_and_erases_what_was_derived_from_it(
@@ -414,7 +415,7 @@ def test_a_store_without_transcripts_refuses_every_turn_and_keeps_session_state(
     assert SENTINEL.encode() not in every_byte(tmp_path)
 
 
-# --- the gate's notices ------------------------------------------------------------------------------
+# --- the gate's notices ----------------------------------------------------------------------
 
 
 def test_each_decision_is_a_counter_and_a_notice_without_ids_and_no_event() -> None:
@@ -448,7 +449,7 @@ def test_each_decision_is_a_counter_and_a_notice_without_ids_and_no_event() -> N
         assert store.stats().position == position
 
 
-# --- asyncio ------------------------------------------------------------------------------------------
+# --- asyncio ---------------------------------------------------------------------------------
 
 
 async def test_the_asynchronous_store_does_the_same() -> None:
