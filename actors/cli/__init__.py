@@ -1,1 +1,1 @@
-"""The `turnfold` command: one module per group of commands, loaded quickly and on top of all else."""
+"""The `turnfold` command: a module for each group of commands, on top of everything else."""

@@ -114,7 +114,7 @@ def print_context(found: "Context") -> None:
         render.echo(f"session {found.session_id}, up to position {found.position:,}{fresh}")
     for message in found.messages:
         trust = "trusted" if message.trusted else "untrusted"
-        where = f", positions {_span(message.positions)}" if message.positions else ""
+        where = f", {_span(message.positions)}" if message.positions else ""
         render.echo()
         render.echo(f"{message.role} ({trust}{where})")
         for line in render.shown_lines(message.content):
@@ -126,7 +126,7 @@ def print_context(found: "Context") -> None:
 
 def _span(positions: tuple[int, ...]) -> str:
     first, last = positions[0], positions[-1]
-    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+    return f"position {first:,}" if first == last else f"positions {first:,} to {last:,}"
 
 
 def _described(found: "Context") -> dict[str, Any]:

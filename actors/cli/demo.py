@@ -181,8 +181,8 @@ class Demo:
         )
         self._say(f"The other {len(rest)} lines are sent again, from the first unacknowledged one.")
         self._say(
-            f"{duplicates} of them had been written before the kill and were recognised by their"
-            " turn id: nothing is there twice."
+            f"{render.quantity(duplicates, 'line')} of these had been written before the kill, and"
+            " known by the turn id: nothing is there twice."
         )
 
     def _compare(self, acks: list[Ack]) -> tuple[str, int]:

@@ -9,9 +9,8 @@ from pathlib import Path
 import attrs
 
 from turnfold.actors.clock import SystemClock
-from turnfold.actors.recheck import redacted_session
 from turnfold.events.codec import decode_events
-from turnfold.events.commands import Entropy, Instant
+from turnfold.events.commands import Instant
 from turnfold.events.errors import CorruptData, ReplayError, StoreReadOnly
 from turnfold.events.event import Gap
 from turnfold.events.evolve import evolve
@@ -29,7 +28,6 @@ from turnfold.events.log.opening import lose_sessions
 from turnfold.events.log.reader import LogReader
 from turnfold.events.log.replay import replay_disk, store_disk
 from turnfold.events.reasons import Reason
-from turnfold.events.recheck import unclean_texts
 from turnfold.events.session import EndedSession, KeyTag, Session
 from turnfold.events.state import StoreState
 
@@ -59,10 +57,17 @@ class View:
         if session.is_overdue(self.now.age):
             reason = Reason.EXPIRED_INACTIVITY
             return None, EndedSession(reason, session.last, session.session_id, session.start)
-        unclean = [text for text in unclean_texts(session) if text is not None]
-        if unclean:
-            session = redacted_session(session, unclean, Entropy(os.urandom))
-        return session, None
+        return _checked(session), None
+
+
+def _checked(session: Session) -> Session:
+    """The session with what isn't clean under today's redaction rules redacted again."""
+    from turnfold.actors.recheck import redacted_session
+    from turnfold.events.commands import Entropy
+    from turnfold.events.recheck import unclean_texts
+
+    unclean = [text for text in unclean_texts(session) if text is not None]
+    return redacted_session(session, unclean, Entropy(os.urandom)) if unclean else session
 
 
 def read_view(storage_path: Path) -> View:

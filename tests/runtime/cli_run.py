@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,7 +74,7 @@ def contents(directory: Path) -> dict[str, bytes]:
 
 
 @contextmanager
-def unchanged(directory: Path) -> Iterator[None]:
+def unchanged(directory: Path) -> Generator[None]:
     """Nothing below the directory is different afterwards."""
     before = contents(directory)
     yield

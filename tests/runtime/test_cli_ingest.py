@@ -11,6 +11,7 @@ from turnfold.actors.config import Config
 from turnfold.events import read_events
 from turnfold.events.errors import OutcomeUnknown
 from turnfold.events.event import StoreOpened, TurnAdded
+from turnfold.events.limits import Limits
 
 ANN = "61bd0364-10b9-504d-bc71-12251bcea0a7"
 BEN = "93817c48-c939-5bb8-8de8-64f69495bbce"
@@ -320,8 +321,8 @@ def test_a_store_in_use_is_refused_with_its_owner(tmp_path: Path) -> None:
 
 
 def test_limits_of_the_owner_are_kept_on_a_visit(tmp_path: Path) -> None:
-    limits = {"turns_per_session": 8}
-    start_store(Config(storage_path=tmp_path, persistence_enabled=True, limits=limits)).close()  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # converted
+    limits = Limits(turns_per_session=8)
+    start_store(Config(storage_path=tmp_path, persistence_enabled=True, limits=limits)).close()
 
     ingested(tmp_path, chat(said(ANN, "x")))
 

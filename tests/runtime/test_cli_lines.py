@@ -238,7 +238,7 @@ def test_the_largest_text_fits_on_a_line_even_if_every_character_is_escaped() ->
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_line_or_a_reason(data: bytes) -> None:
     with contextlib.suppress(InvalidInput):
-        assert parse_line(data, Channel.PUBLIC_CHAT).key.avatar
+        assert isinstance(parse_line(data, Channel.PUBLIC_CHAT), ChatLine)
 
 
 JSON_VALUES = st.recursive(
@@ -256,4 +256,5 @@ JSON_VALUES = st.recursive(
 )
 def test_any_fields_are_a_line_or_a_reason(fields: dict[str, Any]) -> None:
     with contextlib.suppress(InvalidInput):
-        assert parse_line(json.dumps(fields).encode(), Channel.PUBLIC_CHAT).key.avatar
+        line = json.dumps(fields).encode()
+        assert isinstance(parse_line(line, Channel.PUBLIC_CHAT), ChatLine)
