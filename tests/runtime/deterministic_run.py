@@ -80,11 +80,11 @@ def main(directory: str) -> None:
                 store.add_turn(key, turn(number), turn_id=f"id-{number}")
             store.delete(ConversationKey(f"{3:032x}", Channel.PUBLIC_CHAT))
             store.flush()
-        print("state", replay(directory).digest.hex())
+        sys.stdout.write(f"state {replay(directory).digest.hex()}\n")
     for path in sorted(path for path in Path(directory).rglob("*") if path.is_file()):
         if path.name != "LOCK":  # holds the process id
             digest = blake2b(path.read_bytes(), digest_size=16).hexdigest()
-            print("file", path.relative_to(directory), digest)
+            sys.stdout.write(f"file {path.relative_to(directory)} {digest}\n")
 
 
 if __name__ == "__main__":

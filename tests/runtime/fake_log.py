@@ -37,6 +37,17 @@ KEY = ConversationKey("00000000-0000-0000-0000-000000000001", Channel.PUBLIC_CHA
 OTHER_KEY = ConversationKey("00000000-0000-0000-0000-000000000002", Channel.DIRECT_IM)
 
 
+class SteppedClock(RecordedClock):
+    """A live clock as far as the store can tell, moved by the test."""
+
+    __slots__ = ()
+
+    @property
+    def recorded(self) -> bool:
+        """False: time passes between commands too."""
+        return False
+
+
 class FakeLog:
     """Keeps frames. `append_faults` and `sync_faults` are raised one a call, None passes.
 
@@ -185,7 +196,7 @@ class Running:
     ) -> None:
         self.log = log
         self.archive = archive
-        self.clock = RecordedClock(NOON)
+        self.clock = SteppedClock(NOON)
         self.supervisor = Supervisor(
             assemble(
                 config,
