@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from domain.session_state_cases import APPROVAL, GENE, MEMORY, NOW_NS, PROFILE, SCOPE
+from runtime.fake_log import SteppedClock, until
 
 from turnfold.actors.config import Config
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.actors.state_store import SessionStateStore
 from turnfold.events.keys import ConversationKey
+from turnfold.events.log.inspection import inspect
+from turnfold.events.log.posix_disk import PosixDisk
 from turnfold.events.session_state import SessionStateRecord, SessionStateWriteReport, TenantScope
 
 SPOKEN = ConversationKey("828f937f-5fe2-5d35-a368-a556b6fa9e23", "direct_im")
@@ -25,7 +28,7 @@ def config(path: Path | None = None, **settings: Any) -> Config:
 def opened(
     path: Path | None = None, *, wall_ns: int = NOW_NS, **settings: Any
 ) -> ConversationStore:
-    """A store on a recorded clock, under which nothing happens between commands."""
+    """A store on a clock that stands still."""
     return ConversationStore(config(path, **settings), clock=SteppedClock(wall_ns))
 
 
@@ -61,3 +64,18 @@ def files(path: Path) -> dict[str, str]:
 def every_byte(path: Path) -> bytes:
     """All files below a directory, one after the other."""
     return b"\n".join(file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file())
+
+
+def settled(path: Path) -> dict[str, str]:
+    """The files once a watermark follows the last batch: from then on only commands change them."""
+
+    def is_marked() -> bool:
+        disk = PosixDisk(path / "conversations")
+        try:
+            found = inspect(disk)
+        finally:
+            disk.close()
+        return found.survey.watermark is not None and not found.survey.undurable
+
+    until(is_marked)
+    return files(path)

@@ -16,6 +16,7 @@ from domain.session_state_cases import (
     record,
     turn,
 )
+from runtime.fake_log import SteppedClock
 from runtime.state_rig import (
     FOREIGN,
     SPOKEN,
@@ -23,11 +24,11 @@ from runtime.state_rig import (
     files,
     of_conversation,
     opened,
+    settled,
     wrote,
 )
 
 from turnfold.actors.async_store import AsyncConversationStore
-from turnfold.actors.clock import RecordedClock
 from turnfold.actors.config import Config
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.actors.messages import AddTurn
@@ -53,7 +54,7 @@ SENTINEL = "zanzibar-sentinel"
 def test_by_default_nothing_is_written_and_every_file_stays_as_it_is(tmp_path: Path) -> None:
     with opened(tmp_path, durable_writes_enabled=False) as store:
         states = SessionStateStore(store)
-        before = files(tmp_path)
+        before = settled(tmp_path)
         report = states.write(SCOPE, record())
         assert report.blocked_reasons == ("state.writes_disabled", "state.not_approved")
         assert not report.applied
@@ -221,7 +222,7 @@ def test_an_approval_is_in_force_from_its_first_to_before_its_last_moment() -> N
 
 
 def test_a_clock_moved_back_in_an_open_store_revives_no_approval() -> None:
-    clock = RecordedClock(APPROVAL.until_ns)
+    clock = SteppedClock(APPROVAL.until_ns)
     settings = Config(durable_writes_enabled=True)
     with ConversationStore(settings, clock=clock) as store:
         states = SessionStateStore(store)
@@ -237,7 +238,7 @@ def test_a_clock_moved_back_between_openings_revives_no_approval(
     tmp_path: Path, *, flushes: bool
 ) -> None:
     """What an opening has seen is kept, though its last sign is a watermark or a generation."""
-    clock = RecordedClock(NOW_NS)
+    clock = SteppedClock(NOW_NS)
     settings = Config(storage_path=tmp_path, persistence_enabled=True, durable_writes_enabled=True)
     with ConversationStore(settings, clock=clock) as store:
         store.add_turn(SPOKEN, AvatarText("hello"))
@@ -310,7 +311,7 @@ def test_the_preview_of_recorded_chat_is_the_same_after_a_restart_and_changes_no
         made = of_conversation(states)
         assert len(made.turns) == len(turns)
         wrote(states, made)
-        before = files(tmp_path)
+        before = settled(tmp_path)
         preview = states.preview(SCOPE, states.read(SCOPE, made.key).record)
         assert files(tmp_path) == before
         for said in turns:
@@ -320,7 +321,7 @@ def test_the_preview_of_recorded_chat_is_the_same_after_a_restart_and_changes_no
     assert [one.reference_id for one in preview.gene_inputs] == [GENE.anchor_id]
     with opened(tmp_path) as store:
         states = SessionStateStore(store)
-        before = files(tmp_path)
+        before = settled(tmp_path)
         assert states.preview(SCOPE, states.read(SCOPE, made.key).record) == preview
         assert files(tmp_path) == before
 
@@ -454,7 +455,7 @@ def test_each_decision_is_a_counter_and_a_notice_without_ids_and_no_event() -> N
 
 async def test_the_asynchronous_store_does_the_same() -> None:
     settings = Config(durable_writes_enabled=True)
-    async with AsyncConversationStore(settings, clock=RecordedClock(NOW_NS)) as store:
+    async with AsyncConversationStore(settings, clock=SteppedClock(NOW_NS)) as store:
         states = AsyncSessionStateStore(store)
         assert (await states.write(SCOPE, record())).blockers == (Blocker.NOT_APPROVED,)
         assert (await states.write(SCOPE, record(), APPROVAL)).applied
