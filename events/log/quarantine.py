@@ -104,19 +104,20 @@ class Quarantine:
 
     def _write_copy(self, path: str, file: File, offset: int, end: int) -> bool:
         discard(self._disk, path)
-        copy = self._disk.create(path)
-        written = 0
         try:
-            for data in _slices(file, offset, end):
-                copy.write(written, data)
-                written += len(data)
-            copy.sync()
+            copy = self._disk.create(path)
+            try:
+                written = 0
+                for data in _slices(file, offset, end):
+                    copy.write(written, data)
+                    written += len(data)
+                copy.sync()
+            finally:
+                copy.close()
+            self._disk.sync_directory(QUARANTINE_DIRECTORY)
         except DiskFull:
-            copy.close()
             discard(self._disk, path)
             return False
-        copy.close()
-        self._disk.sync_directory(QUARANTINE_DIRECTORY)
         return True
 
     def _measure(self, path: str) -> tuple[int, bytes]:
