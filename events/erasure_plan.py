@@ -89,20 +89,6 @@ class ErasurePlan(Generic[Place]):
             if part.target in self._redacted:
                 self._newest[part.target] = part
 
-    def means(self, event: Event, target: int) -> bool:
-        """Whether an erasure may mean a payload of this event, its newest form included.
-
-        By the event alone: of a text redacted again it isn't known whether it is a summary.
-        """
-        kinds = (True, False) if isinstance(event, TurnRedacted) else (_is_summary(event),)
-        return any(
-            target in item.positions
-            if item.positions
-            else any(self._is_gone(item, target, kind) for kind in kinds)
-            for item in self._by_session.get(session_of(event), ())
-            if event.position <= item.through
-        )
-
     def in_generation(self, part: StoredPart) -> PendingErasure | None:
         """The erasure that a generation's sealed part must be zeroed for, if any."""
         for item in self._by_session.get(part.session or part.position, ()):
@@ -130,15 +116,18 @@ class ErasurePlan(Generic[Place]):
 
 
 def is_torn(state: StoreState, event: Event) -> bool:
-    """Whether a payload of an event that was read with content is neither whole nor due to go.
+    """Whether the state needs a payload of an event that was read with content and isn't whole.
 
-    What no pending erasure means and isn't as it was written is what an unfinished write left.
+    A payload that nothing needs is due to be erased, or an erasure is recorded that has been
+    carried out: neither is what an unfinished write left.
     """
-    plan = ErasurePlan[None](state.pending.values())
-    live = live_commitments(state.session_at(session_of(event)))
+    if isinstance(event, SessionStateRecorded):
+        record = state.records.get(event.record)
+        live = {} if record is None else {record.position: record.commitment}
+    else:
+        live = live_commitments(state.session_at(session_of(event)))
     return any(
-        not isinstance(sealed, bytes)
-        and (live.get(target) == commitment or not plan.means(event, target))
+        not isinstance(sealed, bytes) and live.get(target) == commitment
         for sealed, (target, commitment) in zip(
             sealed_of(event), sealed_targets(event), strict=True
         )
@@ -172,10 +161,6 @@ def sealed_targets(event: Event) -> tuple[tuple[int, bytes], ...]:
     if isinstance(event, TurnAdded | SessionStarted | SessionCompacted | SessionStateRecorded):
         return ((event.position, event.commitment),)
     return ()
-
-
-def _is_summary(event: Event) -> bool:
-    return isinstance(event, SessionCompacted)
 
 
 def session_of(event: Event) -> int:
