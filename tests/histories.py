@@ -65,6 +65,7 @@ class History:
     def __init__(self, seed: int, avatars: int = 4) -> None:
         self.seed = seed
         self.avatars = avatars
+        self.secret = SECRET  # keys pseudonyms
         self.frames: list[tuple[Event, ...]] = []
         self.live: dict[ConversationKey, LiveSession] = {}
         self.records: dict[bytes, tuple[int, str]] = {}
@@ -78,6 +79,7 @@ class History:
     def copy(self) -> "History":
         """The same past and the same future, independently."""
         twin = History(self.seed, self.avatars)
+        twin.secret = self.secret
         twin.frames = list(self.frames)
         twin.live = {key: session.copy() for key, session in self.live.items()}
         twin.records = dict(self.records)
@@ -185,7 +187,7 @@ class History:
         common = self._common(why)
         event: Event
         if why is Reason.DELETED_OPERATOR:
-            tag = pseudonym(SECRET, key.avatar)
+            tag = pseudonym(self.secret, key.avatar)
             event = SessionDeleted(
                 **common, session=session.start, pseudonym=tag, channel=key.channel
             )
@@ -271,6 +273,8 @@ class History:
                 key = next(key for key, live in self.live.items() if live.start == event.session)
                 session = self.live.pop(key)
                 self.gone += [*session.turns.values(), session.summary_text]
+            elif isinstance(event, SessionStateDeleted):
+                self.gone.append(self.records.pop(event.record)[1])
         self._frame(*events)
 
     # --- parts -------------------------------------------------------------------------------
@@ -303,7 +307,7 @@ class History:
         return SessionStarted(
             **self._common(Reason.STARTED_FIRST_TURN),
             session_id=SessionId(self._random.randbytes(16).hex()),
-            pseudonym=pseudonym(SECRET, key.avatar),
+            pseudonym=pseudonym(self.secret, key.avatar),
             channel=key.channel,
             **self._sealed(payload),
         )

@@ -13,6 +13,7 @@ from turnfold.events.event import (
     PermissionsTightened,
     Quarantined,
     SessionLost,
+    SessionStateDeleted,
     StoreOpened,
 )
 from turnfold.events.limits import BOUNDS, Limits
@@ -20,7 +21,7 @@ from turnfold.events.log.quarantine import Finding
 from turnfold.events.reasons import Reason
 from turnfold.events.state import StoreState
 
-LOST_MAX: Final = 65_000  # sessions lost in one frame, which holds 65,535 events
+LOST_MAX: Final = 65_000  # sessions and records lost in one frame, which holds 65,535 events
 FINDINGS_MAX: Final = 500
 
 
@@ -59,7 +60,8 @@ def opening_events(
 ) -> tuple[Event, ...]:
     """The events of an opening's first frame, from the position behind the state's.
 
-    Sessions that can't stay live are ended in it, so that no crash brings them back.
+    Sessions that can't stay live are ended in it, and session-state records with them, so that no
+    crash brings them back.
     """
     events: list[Event] = []
 
@@ -86,6 +88,12 @@ def opening_events(
     lost = list(state.where)[:LOST_MAX] if report.sessions_lost else []
     for start in lost:
         events.append(SessionLost(**common(Reason.LOST_DAMAGE), session=start))  # noqa: PERF401  # positions count events
+    records = list(state.records.values()) if report.sessions_lost else []
+    for record in records[: LOST_MAX - len(lost)]:
+        deleted = SessionStateDeleted(
+            **common(Reason.LOST_DAMAGE), record=record.record, recorded=record.position
+        )
+        events.append(deleted)
     for finding in report.findings[:FINDINGS_MAX]:
         quarantined = Quarantined(
             **common(finding.reason),
@@ -106,7 +114,10 @@ def opening_events(
 
 
 def lose_sessions(state: StoreState, starts: Iterable[int]) -> None:
-    """Take sessions out of a state that is only read, so that no context shows them."""
+    """Take sessions, and all session-state records, out of a state that is only read."""
+    for name in list(state.records):
+        state.drop_record(name)
+    state.record_bytes = 0
     for start in list(starts):
         session = state.session_at(start)
         if session is not None:

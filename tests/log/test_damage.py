@@ -49,7 +49,7 @@ def last_turn(disk: SimDisk) -> int:
 
 def test_damage_behind_the_newest_generation_loses_every_session() -> None:
     disk, history = damaged_store(tail=True)
-    live = len(history.live)
+    live, records = len(history.live), len(history.records)
 
     store = FileStore(disk, history)
 
@@ -60,7 +60,9 @@ def test_damage_behind_the_newest_generation_loses_every_session() -> None:
     assert (opening[0].lost_first, opening[0].lost_last) == (report.lost_first, report.lost_last)
     assert opening[0].position == report.lost_last + 1
     assert live > 0
+    assert records > 0
     assert store.state.active == 0
+    assert store.state.records == {}, "what may have been deleted comes back no more"
     assert any(isinstance(event, SessionLost) for event in opening)
 
 
@@ -72,8 +74,7 @@ def test_text_of_lost_sessions_is_erased_like_that_of_ended_ones() -> None:
     store.erase()
     store.archive.empty_quarantine()
 
-    records = {text for _position, text in history.records.values()}
-    assert [text for text in texts if disk.holds(text.encode()) and text not in records] == []
+    assert [text for text in texts if disk.holds(text.encode())] == []
 
 
 def test_damage_before_the_newest_generation_loses_history_alone() -> None:
@@ -118,7 +119,9 @@ def test_damage_with_refuse_opens_read_only_and_touches_nothing(tail: bool) -> N
 
     assert isinstance(store.opened.read_only, DamagedStore)
     assert {path: disk.content(path) for path in disk.paths()} == before
-    assert (store.state.active == 0) is tail, "what may have been deleted is not shown"
+    assert (store.state.active == len(store.state.records) == 0) is tail, (
+        "what may have been deleted is not shown"
+    )
     with pytest.raises(StoreReadOnly):
         store.log.append([], expected=0)
 
