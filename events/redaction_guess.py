@@ -7,7 +7,7 @@ together is a passphrase (`passphrase_at`).
 
 import re
 
-from turnfold.events.redaction_shapes import shape
+from turnfold.events.redaction_shapes import has_uuid, is_hex, shape
 from turnfold.events.redaction_words import FUNCTION_WORDS, NOT_A_VALUE, NUMBERED_NAMES
 
 AI = re.ASCII | re.IGNORECASE
@@ -47,7 +47,13 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
         return False
     if _NAMED.match(word) or "://" in word or "/" in word or "\\" in word or ".." in word:
         return False
-    if _ADDRESS.fullmatch(word):
+    if (
+        _ADDRESS.fullmatch(word)
+        or has_uuid(word)
+        or (not announced and (is_hex(word) or _MODEL.fullmatch(word)))
+    ):
+        return False
+    if _VERSION.fullmatch(word):
         return False
     found = shape(word)
     signs = not _SIGNS.isdisjoint(word[1:])
@@ -64,6 +70,8 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
     return announced or signs or (found.digits >= 2 and found.changes >= 2)
 
 
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:[\-+._]?[a-z]{1,8}[\-.]?\d{0,4})*", AI)
+_MODEL = re.compile(r"[A-Z]{1,6}-?\d{1,5}[A-Z]{0,4}", re.ASCII)
 _ADDRESS = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.ASCII)
 _NAMED = re.compile(r"[A-Za-z_\-]{1,16}=", re.ASCII)
 _HYPHENED = re.compile(r"[a-z]{3,}(?:[\-_.][a-z]{3,})+[\-_.]?\d{1,6}", AI)

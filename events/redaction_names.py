@@ -96,12 +96,21 @@ _ASSIGNED_BY_START = _by_start(DISTINCT_VENDORS + ASSIGNED_VENDORS)
 
 def _has_vendor(context: str, *, inside: bool) -> bool:
     """Whether `context`, in lower case, names a vendor; `inside`: plain names in words, too."""
-    index = _ASSIGNED_BY_START if inside else _DISTINCT_BY_START
+    if _has_distinct_vendor(context, _ASSIGNED_BY_START if inside else _DISTINCT_BY_START):
+        return True
+    near = context[-_PLAIN_REACH:]
+    return not PLAIN_VENDORS.isdisjoint(_WORDS.findall(_TELLING.sub(" ", near)))
+
+
+def _has_distinct_vendor(context: str, index: dict[str, tuple[str, ...]]) -> bool:
     for start in range(len(context) - 2):
         names = index.get(context[start : start + 3])
         if names is not None and context.startswith(names, start):
             return True
-    return not PLAIN_VENDORS.isdisjoint(_WORDS.findall(_TELLING.sub(" ", context)))
+    return False
+
+
+_PLAIN_REACH = 24
 
 
 def _context(match: re.Match[str], size: int) -> str:
@@ -120,7 +129,7 @@ def _told(match: re.Match[str]) -> bool:
         return False
     strong = _STRONG_WORD.search(match.string, match.start(), match.start("v")) is not None
     if _LEADING_UUID.match(value):
-        return strong or _has_vendor(_context(match, 48), inside=False)
+        return strong or _has_distinct_vendor(_context(match, 48), _DISTINCT_BY_START)
     found = shape(value)
     plain = _PLAIN_RUN.fullmatch(value) is not None
     if not found.letters:

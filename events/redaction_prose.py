@@ -25,7 +25,7 @@ from turnfold.events.redaction_guess import (
     passphrase_at,
 )
 from turnfold.events.redaction_rule import NOT_MASK, Lazy
-from turnfold.events.redaction_shapes import shape
+from turnfold.events.redaction_shapes import has_uuid, shape
 from turnfold.events.redaction_words import PASSWORD_CUES
 
 AI = re.ASCII | re.IGNORECASE
@@ -267,7 +267,8 @@ _TIED = re.compile(
 
 def _letters_and_digits(word: str) -> bool:
     found = shape(word)
-    return found.letters >= 3 and found.digits >= 2 and word.isascii() and "/" not in word
+    odd = "/" in word or not word.isascii() or has_uuid(word)
+    return found.letters >= 3 and found.digits >= 2 and not odd
 
 
 def _ends_clause(text: str, end: int) -> bool:

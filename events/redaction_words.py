@@ -143,7 +143,8 @@ NOT_A_VALUE = frozenset(
     about after before between because since until unless while though although
     mine yours ours theirs someone something nothing anything everything everyone nobody somebody
     tbd tba n/a idk wiki notecard unknown
-    please thanks thank sorry lol haha hehe hmm oh ah well hey hi hello
+    please thanks thank sorry brb afk omg wtf gtg ttyl imo idc yep nope yeah
+    lol haha hehe hmm oh ah well hey hi hello
     str string bytes int bool text object self field fields input type value name pass password
     passwords passwd passphrase passcode pwd username user users login account
     minimum maximum min max must-be at-least being-changed over under up down out off gone
