@@ -1,4 +1,4 @@
-"""What the pages say of the code is so: signatures, public names, errors, files, functions."""
+"""What the pages say of the code is so: signatures, names, errors, files; all can be reached."""
 
 import inspect
 import re
@@ -19,6 +19,7 @@ HOMES = ("turnfold.events", "turnfold.actors", "turnfold.actors.refs")
 SIGNATURE = re.compile(r"(?P<owner>\w+)(?:\.(?P<method>\w+))?\((?P<parameters>.*)\)")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FILE = re.compile(r"`((?:actors|events|tests|turnfold|benchmarks)/[\w/.-]+\.\w+)`")
+LINK = re.compile(r"\]\(([^)\s#]+\.md)[^)]*\)")
 CALLED = re.compile(r"`(?:(\w+)\.)?(\w+)`[^`]{0,40}?\(`((?:actors|events)/[\w/]+\.py)`")
 # Defaults that are made anew each time, as the page shows them.
 FACTORIES = {("ActionResult", "text"): "''"}
@@ -137,3 +138,19 @@ def test_architecture_names_classes_and_functions_where_they_are() -> None:
 
     assert len(named) > 20
     assert not missing, missing
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    """By links alone: a new page is linked from docs/README.md, or from a page that is."""
+    reached: set[Path] = set()
+    left = [ROOT / "README.md"]
+    while left:
+        page = left.pop()
+        if page in reached or not page.exists():
+            continue
+        reached.add(page)
+        links = LINK.findall(page.read_text(encoding="utf-8"))
+        left += [(page.parent / link).resolve() for link in links if "://" not in link]
+    alone = [path.relative_to(ROOT).as_posix() for path in PAGES if path not in reached]
+
+    assert not alone, alone
