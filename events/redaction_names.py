@@ -36,6 +36,8 @@ _TELLING_KEY = re.compile(
     r"|licen[cs]e|service|admin|deploy|webhook|subscription|rest|server)[_ \-.]?$",
     AI,
 )
+# Fingerprints of public keys are read out to everyone.
+_PUBLIC_KEY = re.compile(r"recv-|gpg|pgp|fingerprint|public|keyserver|keyring", AI)
 _VERB = re.compile(r"\b(?:is|to|was)\s*$", AI)
 _PUNCTUATION = (":", "=", ">", ",", "→", "||")
 
@@ -46,6 +48,8 @@ def _assigned(match: re.Match[str]) -> bool:
     if not _DIGIT.search(value) and (value.islower() or value.isupper()):
         return False
     if value[0] in "$[%=" or "://" in value or text[match.end() : match.end() + 1] == "(":
+        return False
+    if is_hex(value) and _PUBLIC_KEY.search(before(match, 32)):
         return False
     between = text[start : match.start("v")]
     bare = between.rstrip("\"'`=").removesuffix("0x").rstrip("\"'`")
@@ -127,6 +131,8 @@ def _told(match: re.Match[str]) -> bool:
         return False
     if not _DIGIT.search(value) and (len(value) < 20 or not _PLAIN_RUN.fullmatch(value)):
         return False
+    if is_hex(value) and _PUBLIC_KEY.search(before(match, 32)):
+        return False
     strong = _STRONG_WORD.search(match.string, match.start(), match.start("v")) is not None
     if _LEADING_UUID.match(value):
         return strong or _has_distinct_vendor(_context(match, 48), _DISTINCT_BY_START)
@@ -188,7 +194,11 @@ def _vendor_value(match: re.Match[str]) -> bool:
         secret = found.digits >= least - 1 and found.changes >= least and len(set(value)) >= 7
     if not secret or "://" in value or match.string[match.end() : match.end() + 1] == "(":
         return False
+    if _IN_QUERY.search(before(match, 28)):
+        return False  # redaction_urls judges the parameters of a URL
     context = _context(match, 44)
+    if has_uuid(value):
+        return _has_distinct_vendor(context, _DISTINCT_BY_START)
     return _has_vendor(context, inside=True) and not (is_hex(value) and _FORGE.search(context))
 
 

@@ -88,7 +88,12 @@ def _random_run(match: re.Match[str]) -> bool:
         and not name.isdigit()
     ):
         return True
+    if _DATED.search(run):
+        return False
     return any(is_one_case_random(p) for p in _SEPARATORS.split(run) if len(p) >= 24)
+
+
+_DATED = re.compile(r"[a-z]{4,}20\d{6}")  # a build named for its day: nightly20240424…
 
 
 def _encoded_text(match: re.Match[str]) -> bool:
