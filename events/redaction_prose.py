@@ -194,7 +194,15 @@ def _linked(text: str, at: int, cue_end: int, cue: str) -> tuple[int, int] | Non
         fits = shape(word).digits > 0 and _SET.search(text, max(0, at - 40), at) is not None
     else:
         fits = marked or group != "word" or _plain_value(text, trimmed, value.end())
-    return value.span(group) if fits and could_be_password(word) else None
+    return _span(value, group) if fits and could_be_password(word) else None
+
+
+def _span(value: re.Match[str], group: str) -> tuple[int, int]:
+    """The range of a value without the comma that the sentence goes on with."""
+    start, end = value.span(group)
+    while group == "word" and end - start > 3 and value.string[end - 1] in ",;":
+        end -= 1
+    return start, end
 
 
 def _quoted_ok(cue: str, word: str) -> bool:
@@ -240,9 +248,9 @@ def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, in
         quoted = group != "word" and (" " not in word or cue.endswith("phrase"))
         marked = intro.group().strip() in (":", "=", "->", "=>", "→")
         if looks_made_up(word, announced=True) or (quoted and cue != "pass"):
-            return value.span(group)
+            return _span(value, group)
         if marked and cue != "pass" and _letters_and_digits(word):
-            return value.span(group)
+            return _span(value, group)
         letters = word.replace("-", "").isalpha()
         tied = letters and _TIED.fullmatch(text, cue_end, intro.end()) is not None
         if (
@@ -251,7 +259,7 @@ def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, in
             and _plain_value(text, word, value.end())
             and _ends_clause(text, value.end())
         ):
-            return value.span(group)
+            return _span(value, group)
     return None
 
 
