@@ -109,11 +109,13 @@ class StoreActor(UnregisteredActor):
                 return None
             return self._receive(message)
         except OutcomeUnknown as error:
+            self._ledger.drop()
             self.batch.fail(error)
             poisoned = "a sync failed and the store takes no more commands; open it again"
             self._give_up(StoreFailed(poisoned), error)
         except BaseException as error:  # noqa: BLE001 - an exception would end the actor
             failure = self._failure(error)
+            self._ledger.drop()  # nobody may write what its senders were told has failed
             self.batch.fail(failure)
             self._give_up(failure, failure)
         if isinstance(message, Open):

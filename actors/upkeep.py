@@ -20,7 +20,7 @@ from turnfold.actors.ledger import Ledger
 from turnfold.actors.messages import Flushed
 from turnfold.actors.reply import Outcome, Slot
 from turnfold.events.commands import Instant
-from turnfold.events.errors import OutcomeUnknown, StoreUnavailable, TurnfoldError
+from turnfold.events.errors import NotErased, OutcomeUnknown, StoreUnavailable, TurnfoldError
 from turnfold.events.event import Event
 from turnfold.events.evolve import NO_KEY
 from turnfold.events.keys import ConversationKey
@@ -177,7 +177,7 @@ class Upkeep:
         def then(erased: Sequence[Erasure], emptied: int, error: TurnfoldError | None) -> None:
             if slot in self._waiting:  # else it was abandoned and has its answer
                 self._waiting.remove(slot)
-                self._answer(slot, answer_of(erased, emptied) if error is None else error)
+                self._answer(slot, answer_of(erased, emptied) if error is None else _late(error))
             self._check_idle()
 
         self._erasing.erase_of(tags, then)
@@ -235,3 +235,12 @@ class Upkeep:
         except StoreUnavailable as error:
             return error
         return None
+
+
+def _late(error: TurnfoldError) -> NotErased:
+    """What a deletion is told whose text could not be zeroed, or not recorded as zeroed."""
+    return NotErased(
+        "the deletion is recorded and nobody can read the text, but it is not erased from every"
+        f" file yet ({type(error).__name__}: {error}); make room or repair the disk, then delete"
+        " again; the store also tries by itself"
+    )

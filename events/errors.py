@@ -86,6 +86,10 @@ class NotWritten(StoreUnavailable):
     """The batch certainly did not reach the disk (full disk, short write). Safe to retry."""
 
 
+class NotErased(StoreUnavailable):
+    """The deletion is recorded and durable, its text is not erased yet. Delete the key again."""
+
+
 class OutcomeUnknown(StoreUnavailable):
     """A sync failed: the command may or may not be durable. Reopen the store and look."""
 

@@ -23,6 +23,7 @@ from turnfold.actors.messages import (
 from turnfold.actors.reply import BlockingSlot
 from turnfold.events.errors import (
     InvalidInput,
+    NotErased,
     NotWritten,
     OutcomeUnknown,
     SessionEnded,
@@ -268,7 +269,7 @@ def test_a_failed_erasure_fails_the_deletion_and_stays_pending() -> None:
     with running() as store:
         store.ref.ask(say("text"))
         store.archive.faults = [OSError(28, "No space left on device")]
-        with pytest.raises(NotWritten):
+        with pytest.raises(NotErased, match="delete again"):
             store.ref.ask(DeleteKey(KEY))
         assert store.ref.ask(GetStats()).erasures_pending == 1
         store.ref.ask(DeleteKey(KEY))
