@@ -51,7 +51,8 @@ def show(
     if as_json:
         render.print_json(
             {
-                "record": None if found is None else record_document(found) | facts(found),
+                "record": None if found is None else record_document(found),
+                "facts": None if found is None else facts(found),
                 "corrupt": report.corrupt,
                 "blockers": [blocker.value for blocker in report.blockers],
                 "error_label": render.plain(report.error_label),
