@@ -5,6 +5,7 @@ fold of its events can be compared with it.
 """
 
 import random
+from copy import deepcopy
 from typing import Any
 from uuid import UUID
 
@@ -50,17 +51,11 @@ class LiveSession:
 
     def copy(self) -> "LiveSession":
         """An equal one."""
-        twin = LiveSession(self.start)
-        twin.turns, twin.tools = dict(self.turns), set(self.tools)
-        twin.summary, twin.summary_text = self.summary, self.summary_text
-        return twin
+        return deepcopy(self)
 
 
 class History:
-    """Makes one command's events at a time; `frames` are all so far.
-
-    `gone` are the texts that must be erased sooner or later.
-    """
+    """Makes one command's events at a time. `gone` are texts that must be erased some day."""
 
     def __init__(self, seed: int, avatars: int = 4) -> None:
         self.seed = seed
@@ -237,9 +232,9 @@ class History:
         if written:
             self.pending[written, Reason.ERASED_DELETED] = written
             self.gone.append(old)
-        if written and self._random.random() < 0.5:
-            common = self._common(Reason.STATE_DELETED)
-            return self._frame(SessionStateDeleted(**common, record=name, recorded=written))
+            if self._random.random() < 0.5:
+                common = self._common(Reason.STATE_DELETED)
+                return self._frame(SessionStateDeleted(**common, record=name, recorded=written))
         text = self._words()
         event = SessionStateRecorded(
             **self._common(Reason.STATE_RECORDED),
@@ -267,7 +262,7 @@ class History:
         return self._frame(*events) if events else self.add(self._key())
 
     def adopt(self, events: tuple[Event, ...]) -> None:
-        """Go on behind events that the store itself made: openings, bookkeeping, losses."""
+        """Go on behind events that the store itself made."""
         for event in events:
             if isinstance(event, SessionLost):
                 key = next(key for key, live in self.live.items() if live.start == event.session)
@@ -293,8 +288,8 @@ class History:
         return {"sealed": sealed, "commitment": commit(sealed)}
 
     def _key(self) -> ConversationKey:
-        avatar = UUID(int=self._random.randrange(self.avatars) + 1)
-        return ConversationKey(avatar, self._random.choice(CHANNELS))
+        avatar = random.Random(self._random.randrange(self.avatars)).randbytes(16)
+        return ConversationKey(UUID(bytes=avatar), self._random.choice(CHANNELS))
 
     def _words(self) -> str:
         """A text that no other of this history contains or is contained in."""

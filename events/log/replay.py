@@ -175,7 +175,7 @@ class Replaying:
         if gap.last <= state.position:
             return False
         if self._until is not None and gap.last > self._until:
-            if not self._start_from(gap.first, self._until):
+            if not self._start_from(self._until, self._until):
                 raise ReplayError(f"position {self._until} is gone: {gap.reason}")
             return True
         if self._start_from(gap.last, self._until):

@@ -126,7 +126,7 @@ def test_damage_with_refuse_opens_read_only_and_touches_nothing(tail: bool) -> N
         store.log.append([], expected=0)
 
 
-@pytest.mark.parametrize("step", [211])
+@pytest.mark.parametrize("step", [499])
 def test_each_flipped_bit_is_told_or_harmless(step: int) -> None:
     """Each bit in turn, `step` apart here: found by verify, or the content is what it was."""
     disk, history = SimDisk(3), History(5)
@@ -151,7 +151,7 @@ def test_each_flipped_bit_is_told_or_harmless(step: int) -> None:
                 assert list(sealed_parts(capture(opened.state))) == content, (path, bit)
 
 
-@pytest.mark.parametrize("step", [53])
+@pytest.mark.parametrize("step", [127])
 def test_each_truncation_is_told_or_ends_with_a_whole_frame(step: int) -> None:
     disk, history = SimDisk(3), History(5)
     store = FileStore(disk, history).run(25)
