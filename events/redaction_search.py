@@ -182,8 +182,9 @@ class _Scan:
                 self._work.add(_CUE_WORK)
                 behind = at + len(cue)
                 for start, end in search.near(at, cue):
-                    behind = max(behind, end)
-                    yield start, self._run_end(start, end), "credential"
+                    end_of_run = self._run_end(start, end)
+                    behind = max(behind, end_of_run)
+                    yield start, end_of_run, "credential"
                 at = low.find(cue, behind)
 
     def _accepted(self, rule: Rule, match: re.Match[str]) -> Span | None:
