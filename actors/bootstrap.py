@@ -43,7 +43,7 @@ def start_store(
     config: Config, *, clock: Clock | None = None, entropy: EntropySource | None = None
 ) -> Supervisor:
     """Open what `config` names and start its threads. Raises StorageError and its kin."""
-    make = _file_parts if config.persistence_enabled else _memory_parts
+    make = file_parts if config.persistence_enabled else _memory_parts
     supervisor = Supervisor(make(config, clock or SystemClock(), entropy or os.urandom))
     supervisor.start()
     return supervisor
@@ -67,7 +67,8 @@ def _memory_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts
     )
 
 
-def _file_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts:
+def file_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts:
+    """A store on files, recovered, without threads yet; the caller closes `files`."""
     from turnfold.events.log.ownership import StoreLock
     from turnfold.events.log.posix_disk import PosixDisk
     from turnfold.events.log.recovery import open_store

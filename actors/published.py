@@ -9,6 +9,7 @@ reader finds at least one of them.
 from collections.abc import Sequence
 
 from turnfold.actors.published_records import PublishedRecords, RecordEvent
+from turnfold.events.context_messages import Drawings
 from turnfold.events.event import (
     Event,
     SessionDeleted,
@@ -24,12 +25,22 @@ from turnfold.events.state import StoreState
 class Published:
     """Committed sessions and endings by key tag. Made from a state that is committed."""
 
-    __slots__ = ("_ended", "_sessions", "_where", "pending", "position", "records", "total_bytes")
+    __slots__ = (
+        "_drawings",
+        "_ended",
+        "_sessions",
+        "_where",
+        "pending",
+        "position",
+        "records",
+        "total_bytes",
+    )
 
     def __init__(self, state: StoreState) -> None:
         self._sessions: dict[KeyTag, Session] = {s.tag: s for s in state.sessions()}
         self._where: dict[int, KeyTag] = {s.start: s.tag for s in self._sessions.values()}
         self._ended: dict[KeyTag, EndedSession] = dict(state.ended)
+        self._drawings: dict[int, Drawings] = {start: {} for start in self._where}
         self.records = PublishedRecords(state)
         self.position = state.position
         self.total_bytes = state.total_bytes
@@ -56,6 +67,10 @@ class Published:
             except RuntimeError:  # a batch was published meanwhile; a copy takes microseconds
                 continue
 
+    def drawings(self, start: int) -> Drawings | None:
+        """Where readers keep the blocks of this live session; gone with it, and with any text."""
+        return self._drawings.get(start)
+
     @property
     def active(self) -> int:
         """How many sessions are live, overdue ones included."""
@@ -72,6 +87,7 @@ class Published:
                 touched.add(event.session)
             elif isinstance(event, SessionStarted):
                 touched.add(event.position)
+                self._drawings[event.position] = {}
                 self._where[event.position] = event.pseudonym, event.channel.code
             elif isinstance(event, SessionDeleted):
                 self._put_ended(state, (event.pseudonym, event.channel.code))
@@ -79,7 +95,10 @@ class Published:
             elif isinstance(event, SessionStateRecorded | SessionStateDeleted):
                 recorded.append(event)
             else:
-                touched.add(getattr(event, "session", 0))
+                start = getattr(event, "session", 0)
+                touched.add(start)
+                if start in self._drawings:
+                    self._drawings[start] = {}
         touched.discard(0)
         for start in sorted(touched, reverse=True):  # the newest first: no key is without either
             self._put_session(state, start)
@@ -97,6 +116,7 @@ class Published:
             if tag not in state.ended:
                 self._ended.pop(tag, None)
             return
+        self._drawings.pop(start, None)
         tag = self._where.pop(start, None)
         if tag is None:
             return

@@ -13,6 +13,7 @@ from turnfold.actors.messages import METADATA_PAGE, GetContext, ListMetadata
 from turnfold.actors.published import Published
 from turnfold.actors.recheck import Recheck
 from turnfold.events.context import Context, project
+from turnfold.events.context_messages import Drawings
 from turnfold.events.decide import Names
 from turnfold.events.keys import ConversationKey
 from turnfold.events.metadata import MetadataPage, list_page
@@ -60,12 +61,17 @@ class Reads:
         session, ended = self._published.find(self._names(key))
         if session is not None and session.is_overdue(self._clock.age()):
             ended, session = _expired(session), None
-        if session is not None and self._recheck.is_due(session):
-            session = self._recheck.checked(session)
+        drawings: Drawings | None = None
+        if session is not None:
+            if self._recheck.is_due(session):
+                session = self._recheck.checked(session)
+            else:
+                drawings = self._published.drawings(session.start)
         return project(
             session,
             ended if session is None else None,
             secret=self._boundary_key,
+            drawings=drawings,
             budget_bytes=budget_bytes,
             budget_tokens=budget_tokens,
             count_tokens=count_tokens,

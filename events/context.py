@@ -18,6 +18,7 @@ import attrs
 from turnfold.events.context_budget import Budget, fit
 from turnfold.events.context_messages import (
     ContextMessage,
+    Drawings,
     Frame,
     PreviousEnd,
     Speaker,
@@ -123,6 +124,7 @@ def project(
     ended: EndedSession | None,
     *,
     secret: bytes,
+    drawings: Drawings | None = None,
     budget_bytes: int | None = None,
     budget_tokens: int | None = None,
     count_tokens: Callable[[str], int] | None = None,
@@ -130,9 +132,10 @@ def project(
     """The context of a key: of its live session, or of none after the last one ended.
 
     An overdue session is an ended one: the caller passes None for it. `secret` (at most 64 bytes)
-    keys the ids of blocks. Budgets bound the contents of all messages together, in UTF-8 bytes and
-    in tokens; `count_tokens` counts one text, without it a token is taken to be three bytes. Over
-    a budget whole exchanges are left out, oldest first, and the summary if it doesn't fit beside
+    keys the ids of blocks. `drawings` keeps blocks from one context of this session to the next;
+    it is the caller's to forget them with the texts. Budgets bound the contents of all messages
+    together, in UTF-8 bytes and in tokens; `count_tokens` counts one text, without it a token is
+    taken to be three bytes. Over a budget whole exchanges are left out, oldest first, and the summary if it doesn't fit beside
     the newest exchange or takes more than half; the newest exchange stays, its texts clipped if
     need be. Raises InvalidInput for a negative budget.
     """
@@ -141,7 +144,7 @@ def project(
         budget = Budget(budget_bytes, budget_tokens, count_tokens)
     if session is None:
         return _of_no_session(ended, Frame(secret, ""), budget)
-    frame = Frame(secret, session.session_id)
+    frame = Frame(secret, session.session_id, drawings)
     previous = _PREVIOUS.get(session.started.reason)
     opening: ContextMessage | None = None
     fresh = False

@@ -52,11 +52,31 @@ class ContextMessage(NamedTuple):
         return f"ContextMessage({self.role}, {len(self.content)} characters)"
 
 
+class Drawing(NamedTuple):
+    """A block as it was made before, and of what. It names those `call_ids` that are `shown`."""
+
+    sealed: bytes
+    call_ids: tuple[str, ...]
+    shown: tuple[str, ...]
+    message: ContextMessage
+
+
+Drawings = dict[int, Drawing]
+"""Blocks of one session by the position of what they show.
+
+Making one costs 100 us, most of it to check that name and text make no secret together.
+"""
+
+
 class Frame(NamedTuple):
-    """What the ids of blocks are made from: the store's secret and the session."""
+    """What the ids of blocks are made from: the store's secret and the session.
+
+    `drawings` keeps the blocks of whole texts for the next context.
+    """
 
     secret: bytes
     scope: str
+    drawings: Drawings | None = None
 
     def message(self, line: str, *, trusted: bool, position: int | None) -> ContextMessage:
         """A user message that is one block with this payload."""
@@ -73,11 +93,18 @@ def notice_message(previous: PreviousEnd | None, frame: Frame) -> ContextMessage
 
 def summary_message(summary: Summary, frame: Frame) -> ContextMessage:
     """The summary, or how many turns it stood for if it can't be read. Raises CorruptData."""
-    if isinstance(summary.sealed, bytes):
-        line = assemble(*render(decode(summary.sealed[NONCE_BYTES:], exact=False)))
+    drawings, sealed = frame.drawings or {}, summary.sealed
+    drawing = drawings.get(summary.position)
+    if drawing is not None and drawing.sealed is sealed:
+        return drawing.message
+    if isinstance(sealed, bytes):
+        line = assemble(*render(decode(sealed[NONCE_BYTES:], exact=False)))
     else:
         line = lost_body(summary.covered)
-    return frame.message(line, trusted=False, position=summary.position)
+    message = frame.message(line, trusted=False, position=summary.position)
+    if frame.drawings is not None and isinstance(sealed, bytes):
+        frame.drawings[summary.position] = Drawing(sealed, (), (), message)
+    return message
 
 
 def turn_messages(
@@ -111,7 +138,18 @@ def _framed(
     turn: TurnAdded, frame: Frame, opened: set[str], cut: Callable[[str], str] | None
 ) -> ContextMessage | None:
     """A block for whatever isn't a text that somebody said. Adds the calls it opens."""
-    kind, text = turn.kind, turn.text
+    kind, sealed = turn.kind, turn.sealed
+    drawings = frame.drawings if cut is None and kind.is_tool else None
+    if drawings is not None:
+        drawing = drawings.get(turn.position)
+        # The very same bytes: not what they were before an erasure or under older rules.
+        if (
+            drawing is not None
+            and drawing.sealed is sealed
+            and drawing.shown == _shown(drawing.call_ids, opened)
+        ):
+            return drawing.message
+    text = turn.text
     about: list[Field] = [("position", turn.position), ("kind", kind.name.lower())]
     if turn.outcome is not None:
         about += (("outcome", turn.outcome.label), ("outcome_trust", TRUSTED))
@@ -121,7 +159,7 @@ def _framed(
     if text is None:
         shown = record([*about, ("lost_bytes", turn.text_bytes)])
     elif extras.name is not None:
-        about += [("call_id", call_id) for call_id in extras.call_ids if call_id in opened]
+        about += [("call_id", call_id) for call_id in _shown(extras.call_ids, opened)]
         if turn.redactions:
             about.append(("redactions", sum(count for _, count in turn.redactions)))
         if turn.truncated_from:
@@ -135,4 +173,13 @@ def _framed(
         return None
     trust = TRUSTED if trusted else UNTRUSTED
     line = payload(trust, f'"records":[{shown}]')
-    return frame.message(line, trusted=trusted, position=turn.position)
+    message = frame.message(line, trusted=trusted, position=turn.position)
+    if drawings is not None and isinstance(sealed, bytes):
+        named = _shown(extras.call_ids, opened)
+        drawings[turn.position] = Drawing(sealed, extras.call_ids, named, message)
+    return message
+
+
+def _shown(call_ids: Iterable[str], opened: set[str]) -> tuple[str, ...]:
+    """A block names a call only if the call is in the context too."""
+    return tuple([call_id for call_id in call_ids if call_id in opened])

@@ -76,6 +76,13 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
+# What code itself says in every record: 1 us each to quote.
+_CONSTANTS: Final = {
+    word: quote(word)
+    for word in (TRUSTED, UNTRUSTED, "avatar", "agent", "tool", "action", "ok", "failed", "refused")
+}
+
+
 def record(fields: Iterable[Field]) -> str:
     """One JSON object of a block. Names of fields are code's own; texts are quoted."""
     return "{" + ",".join(f'"{name}":{_value(value)}' for name, value in fields) + "}"
@@ -83,7 +90,7 @@ def record(fields: Iterable[Field]) -> str:
 
 def _value(value: str | int | tuple[str, ...]) -> str:
     if isinstance(value, str):
-        return quote(value)
+        return _CONSTANTS.get(value) or quote(value)
     if isinstance(value, tuple):
         return f"[{','.join(map(quote, value))}]"
     return str(value)

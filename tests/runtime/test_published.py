@@ -19,6 +19,7 @@ from turnfold.events.commands import (
     Sweep,
     TurnToAdd,
 )
+from turnfold.events.context_messages import ContextMessage, Drawing
 from turnfold.events.errors import NotWritten
 from turnfold.events.keys import Channel, ConversationKey
 from turnfold.events.limits import Limits
@@ -103,3 +104,35 @@ def test_published_values_are_those_of_the_last_batch_that_was_written(steps: li
         assert published.position == state.position == log.position
         assert published.active == state.active <= LIMITS.active_sessions
         assert published.pending == len(state.pending)
+        live = {session.start for session in state.sessions()}
+        assert {start for start in range(state.position + 1) if published.drawings(start)} <= live
+        for start in live:  # as a reader would
+            drawings = published.drawings(start)
+            assert drawings is not None
+            drawings[start] = Drawing(b"", (), (), ContextMessage("user", "", False, ()))
+
+
+def test_kept_blocks_go_with_the_session_and_with_any_of_its_texts() -> None:
+    log, state, names = FakeLog(), StoreState(), KeyNames(bytes(32))
+    published = Published(state)
+    ledger = Ledger(log, state, names, Entropy(bytes_that_differ()), published)
+    now = Instant(NOON, 0)
+
+    def add(count: int) -> dict[int, Drawing] | None:
+        turns = tuple(TurnToAdd(AvatarText(f"turn {number}")) for number in range(count))
+        ledger.decide(AddTurns(KEYS[0], turns), now)
+        ledger.commit(sync=True)
+        session, _ended = published.find(names(KEYS[0]))
+        assert session is not None
+        return published.drawings(session.start)
+
+    first = add(1)
+    assert first is not None
+    assert add(1) is first
+    after_compaction = add(state.opening.limits.turns_per_session)
+    assert after_compaction is not None
+    assert after_compaction is not first
+    start = state.position
+    ledger.decide(DeleteKey(KEYS[0]), now)
+    ledger.commit(sync=True)
+    assert all(published.drawings(position) is None for position in range(start + 1))
