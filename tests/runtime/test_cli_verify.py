@@ -1,14 +1,17 @@
 """`turnfold verify`: "ok" for what was written, a finding for every byte that was changed."""
 
 import shutil
+import threading
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from runtime.cli_run import turnfold
 
-from turnfold import Config, ConversationStore
+from turnfold import AvatarText, Channel, Config, ConversationKey, ConversationStore
 from turnfold.actors.cli.demo_writer import SAMPLE
 from turnfold.events.log.frame import HEADER_BYTES, MAGIC
+from turnfold.events.log.scan import FrameScan, ScannedFrame
 
 TAMSIN = "e2a94b6d-08f7-4d1c-8f65-1b9e3c7a2d50"
 NOBODY = "13e3a273-7065-5e8e-b084-26739afe82d7"
@@ -41,6 +44,33 @@ def test_beside_the_running_owner_it_is_ok_too(store: Path) -> None:
     with ConversationStore(Config(storage_path=store, persistence_enabled=True)):
         done = turnfold("verify", "--store", store)
 
+    assert done.code == 0, done.out
+
+
+def test_an_erasure_while_it_reads_is_no_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Text that was read before it was erased, and the event that says so read afterwards."""
+    key = ConversationKey(UUID(TAMSIN), Channel.PUBLIC_CHAT)
+    step = FrameScan.__next__
+    reader, deletions = threading.get_ident(), 0
+
+    def deleting(scan: FrameScan) -> ScannedFrame:
+        nonlocal deletions
+        frame = step(scan)  # the block that it is in has been read
+        if threading.get_ident() == reader and not deletions:
+            deletions += 1
+            running.delete(key)
+        return frame
+
+    config = Config(storage_path=tmp_path, persistence_enabled=True)
+    with ConversationStore(config) as running:
+        for _ in range(5):
+            running.add_turn(key, AvatarText("soon to be forgotten"))
+        monkeypatch.setattr(FrameScan, "__next__", deleting)
+        done = turnfold("verify", "--store", tmp_path)
+
+    assert deletions == 1
     assert done.code == 0, done.out
 
 
