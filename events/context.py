@@ -135,9 +135,9 @@ def project(
     keys the ids of blocks. `drawings` keeps blocks from one context of this session to the next;
     it is the caller's to forget them with the texts. Budgets bound the contents of all messages
     together, in UTF-8 bytes and in tokens; `count_tokens` counts one text, without it a token is
-    taken to be three bytes. Over a budget whole exchanges are left out, oldest first, and the summary if it doesn't fit beside
-    the newest exchange or takes more than half; the newest exchange stays, its texts clipped if
-    need be. Raises InvalidInput for a negative budget.
+    taken to be three bytes. Over a budget whole exchanges are left out, oldest first, and the
+    summary if it doesn't fit beside the newest exchange or takes more than half; the newest
+    exchange stays, its texts clipped if need be. Raises InvalidInput for a negative budget.
     """
     budget = None
     if budget_bytes is not None or budget_tokens is not None:
