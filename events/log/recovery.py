@@ -138,7 +138,8 @@ class _Recovery:
     ) -> TurnfoldError | None:
         """Why the store may only be read, if so."""
         if not new:
-            checks = [e.header.key_check for e in found.entries if e.header is not None]
+            headers = [entry.header for entry in found.entries if entry.header is not None]
+            checks = [h.key_check for h in headers if h.store_id == found.store_id]
             if secret is None or (checks and key_check(secret) != checks[-1]):
                 return StoreReadOnly(
                     f"{KEY_PATH} is missing or not this store's; put the right one back to write"

@@ -126,6 +126,7 @@ class Rig:
         self.settings = Settings(limits=limits, **settings)
         self.visible = Model(limits.active_sessions)
         self.possible = [self.visible]
+        self.history = [self.visible]  # after each command
         self.age = 0  # of the store, when it was last looked at
         self.recorded = 0  # the age of a durable event
         self.said = 0
@@ -142,6 +143,7 @@ class Rig:
         other.settings = self.settings
         other.visible = self.visible
         other.possible = list(self.possible)
+        other.history = self.history
         other.age = self.age
         other.recorded = self.recorded
         other.said = self.said + 1_000_000
@@ -177,6 +179,82 @@ class Rig:
                 return
             misses.append(miss)
         raise AssertionError(f"the store shows none of {len(misses)} possible states: {misses}")
+
+    def open_damaged(self) -> bool:
+        """Open after damage: losses are told, nothing that ended comes back, nothing is mixed up.
+
+        A torn tail is a state that there was. Whether the state is the one before the damage.
+        """
+        self.store = SimStore(self.disk, self.clock, self.settings, self.entropy)
+        self.is_closed = False
+        assert self.store.opened is None, self.store.opened
+        self.age = self.store.age
+        report = self.store.report
+        try:
+            self._find()
+        except AssertionError as miss:
+            assert report.reason not in CLEAN[:2] or report.findings, (miss, report)
+            if report.reason is not Reason.OPENED_TORN_TAIL:
+                self._accept_losses()
+            elif not self._is_of_before():
+                self._check_only_texts_of_before()
+            return False
+        return True
+
+    def _is_of_before(self) -> bool:
+        """Whether the state is one that there was before some command."""
+        self.possible = self.history
+        try:
+            self._find()
+        except AssertionError:
+            return False
+        return True
+
+    def _check_only_texts_of_before(self) -> None:
+        """A session whose ending was cut off may be there, without the text that was erased."""
+        erased = set(self.visible.deleted)
+        for key in KEYS:
+            context = self.store.context(key_of(key))
+            shown = set(_TOKEN.findall(" ".join(message.content for message in context.messages)))
+            said = {
+                text.split(" ", 1)[0]
+                for model in self.history
+                if key in model.talks
+                for text in model.talks[key].said
+                if text not in erased
+            }
+            assert shown <= said, "damage brought deleted text back, or mixed something up"
+
+    def _accept_losses(self) -> None:
+        """What is shown is a part of what was said in the session that was live, or nothing."""
+        model = self.visible.copy()
+        model.settle(self.age)
+        model.lower(self.settings.limits.active_sessions, self.age)
+        for key in KEYS:
+            if self._miss_of(key, model) is None:
+                continue
+            context = self.store.context(key_of(key))
+            shown = set(_TOKEN.findall(" ".join(message.content for message in context.messages)))
+            live = model.talks.get(key)
+            said = set(_TOKEN.findall(" ".join(live.said))) if live else set[str]()
+            assert shown <= said, "damage brought something back, or mixed something up"
+            self._take_over(key, model)
+        self.visible = model
+        self.possible = [model]
+
+    def _take_over(self, key: str, model: Model) -> None:
+        """Believe the store about a key whose past was damaged."""
+        context = self.store.context(key_of(key))
+        if context.session_id is None:
+            model.lose(key)
+            model.ended.pop(key, None)
+            if context.previous_ended is not None:
+                model.ended[key] = context.previous_ended
+            return
+        talk = model.talks[key]
+        talk.session_id = context.session_id
+        talk.previous = context.previous_ended
+        del talk.said[: len(talk.said) - self.store.turn_count(key_of(key))]
 
     def close(self) -> Outcome:
         """Close in order; the process ends."""
@@ -245,11 +323,12 @@ class Rig:
         miss = self._miss(after)
         assert miss is None, miss
         self.visible = after
+        self.history += accepted
         self.possible = possible + self._prefixes(unknown, after.copy())
         if durable and any(isinstance(outcome, tuple) for outcome in outcomes):
             self.recorded = self.age
         if any(isinstance(outcome, DeletionReceipt) for outcome in outcomes):
-            self._check_gone(after.deleted)
+            self._check_deleted()
 
     def _prefixes(self, orders: Sequence[Order], model: Model) -> list[Model]:
         prefixes: list[Model] = []
@@ -305,8 +384,7 @@ class Rig:
         (outcome,) = self.store.ask(Flush())
         if isinstance(outcome, Flushed):
             self.possible = [self.visible]
-            gone = [text for texts in self.visible.over.values() for text in texts]
-            self._check_gone(gone, quarantine=False)
+            self._check_ended()
         return outcome
 
     def tick(self) -> None:
@@ -321,7 +399,7 @@ class Rig:
         self.age = self.store.age
         miss = self._miss(self.visible)
         assert miss is None, miss
-        self._check_gone(self.visible.deleted)
+        self._check_deleted()
 
     def _miss(self, model: Model) -> str | None:
         """In what the store differs from a state, None if in nothing."""
@@ -370,9 +448,20 @@ class Rig:
             return f"{len(messages)} of {len(said)} turns are shown, summarised: {summarised}"
         return None
 
-    def _check_gone(self, texts: Sequence[str], *, quarantine: bool = True) -> None:
-        live = {text for talk in self.visible.talks.values() for text in talk.said}
-        gone = [text for text in texts if text not in live]  # said again, it is another text
+    def _check_deleted(self) -> None:
+        """Deleted text is nowhere; what was said again in a later session is another text."""
+        model = self.visible
+        again = [text for texts in model.over.values() for text in texts]
+        self._check_gone(set(model.deleted) - set(again))
+
+    def _check_ended(self) -> None:
+        """Text of ended sessions is nowhere but perhaps, for a while, in quarantine."""
+        self._check_gone(
+            {text for texts in self.visible.over.values() for text in texts}, quarantine=False
+        )
+
+    def _check_gone(self, texts: set[str], *, quarantine: bool = True) -> None:
+        gone = texts - {text for talk in self.visible.talks.values() for text in talk.said}
         there = self.disk.find_all(_TOKEN_BYTES) if gone else {}
         for text in gone:
             found = there.get(text.split(" ", 1)[0].encode(), set[str]())
@@ -386,9 +475,7 @@ class Rig:
         assert report.reason in CLEAN, f"a false alarm: {report}"
         assert not any(finding.what == "payload" for finding in report.findings), report
         assert not report.sessions_lost
-        self._check_gone(
-            [text for texts in self.visible.over.values() for text in texts], quarantine=False
-        )
+        self._check_ended()
 
     def check_log(self) -> None:
         """The log, read from its start, folds to the live state, position by position."""

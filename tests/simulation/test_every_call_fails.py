@@ -203,7 +203,7 @@ def run_all(scenario: Scenario, faults: tuple[Fault, ...], step: int = 1) -> int
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
 def test_a_call_that_fails_is_answered_truthfully(scenario: Scenario) -> None:
-    assert run_all(scenario, (Fault.EIO, Fault.ENOSPC, Fault.INTERRUPT)) > 3
+    assert run_all(scenario, (Fault.EIO, Fault.ENOSPC, Fault.INTERRUPT)) >= 3
 
 
 def test_a_call_that_fails_while_trimming_is_answered_truthfully() -> None:
