@@ -69,7 +69,8 @@ _VALUE = re.compile(
     rf"|“(?P<q3>[^”{NOT_MASK}\n]{{3,64}})”|`(?P<q4>[^`{NOT_MASK}\n]{{3,64}})`"
     rf"|(?P<word>[^\s{NOT_MASK}。，、！？；：）」』】》…]{{3,256}}+)"
 )
-_TOKEN = re.compile(rf"[^\s{NOT_MASK}]+")
+_TOKEN_MAX = 80
+_TOKEN = re.compile(rf"[^\s{NOT_MASK}]{{1,{_TOKEN_MAX}}}+")
 _DIGIT = re.compile("[0-9]")
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]{1,20}://", AI)
@@ -77,7 +78,6 @@ _LEAD = re.compile(r"\bto\s*$")
 _SET = re.compile(r"\b(?:set|change[ds]?|reset|update[ds]?)\b", AI)
 _NEAR_AFTER = 72
 _NEAR_BEFORE = 56
-_JUDGED_AHEAD = 40
 
 
 def _boundary(text: str, start: int, cue: str) -> bool:
@@ -143,10 +143,13 @@ class PasswordSearch:
         text = self._text
         weak = cue in ("pass", "passes", "passs") and not _ACCOUNT.search(text, max(0, at - 40), at)
         judged = max(self._near_to) if weak else self._near_to[0]
-        high = min(len(text), end + _NEAR_AFTER)
-        yield from _made_up(text, max(end, judged), high, weak=weak)
-        yield from _made_up(text, max(at - _NEAR_BEFORE, 0, judged), at, weak=weak)
-        self._near_to[weak] = max(self._near_to[weak], end + _JUDGED_AHEAD)
+        found, judged_to = _made_up(text, max(end, judged), end + _NEAR_AFTER, weak=weak)
+        yield from found
+        low = max(at - _NEAR_BEFORE, 0, judged)
+        while 0 < low < at and not text[low - 1].isspace():
+            low += 1  # not in the middle of a word
+        yield from _made_up(text, low, at, weak=weak)[0]
+        self._near_to[weak] = max(self._near_to[weak], judged_to)
 
 
 # «from X to Y», «X or Y».
@@ -290,12 +293,17 @@ def _short_pass(text: str, word: str, end: int) -> bool:
     return len(word) >= 6 and text[end : end + 1] != " " and could_be_password(word)
 
 
-def _made_up(text: str, low: int, high: int, *, weak: bool) -> Iterator[tuple[int, int]]:
-    """Made-up words of a part, where nothing ties them to the cue."""
-    if low >= high or not _DIGIT.search(text, low, high):
-        return
-    for match in _TOKEN.finditer(text, low, high):
-        word = match.group().strip(TRIM)
-        if looks_made_up(word) and not (weak and shape(word).digits < 2):
-            start = match.start() + match.group().index(word)
-            yield start, start + len(word)
+def _made_up(text: str, low: int, high: int, *, weak: bool) -> tuple[list[tuple[int, int]], int]:
+    """Made-up words that begin in a part, where nothing ties them to the cue; where they end."""
+    found: list[tuple[int, int]] = []
+    last = high
+    if low < high and _DIGIT.search(text, low, high + _TOKEN_MAX):
+        for match in _TOKEN.finditer(text, low, high + _TOKEN_MAX):
+            if match.start() >= high:
+                break
+            last = max(last, match.end())
+            word = match.group().strip(TRIM)
+            if looks_made_up(word) and not (weak and shape(word).digits < 2):
+                start = match.start() + match.group().index(word)
+                found.append((start, start + len(word)))
+    return found, last
