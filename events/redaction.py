@@ -32,7 +32,7 @@ RULESET_VERSION: int = 1
 INPUT_BYTES_MAX = 256 * 1024
 """Longest input in UTF-8 bytes; a longer one is refused before it is scanned."""
 
-_PASSES_MAX = 4
+_PASSES_MAX = 3
 _WHOLE_TEXT = "[redacted:text]"
 _PLACEHOLDER_CHARS_MAX = max(map(len, KINDS)) + len("[redacted::000000]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
