@@ -8,13 +8,14 @@ erased without touching a chained byte.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard
 
 import attrs
 
 from turnfold.events import cbor
 from turnfold.events.errors import CorruptData, UnsupportedFormat
 from turnfold.events.event import (
+    ADDED,
     EVENT_TYPES,
     Event,
     SessionCompacted,
@@ -45,6 +46,7 @@ from turnfold.events.turns import Outcome
 SCHEMA: Final = 1  # of every event type so far
 OUTCOMES: Final = (Outcome.OK, Outcome.FAILED, Outcome.REFUSED)  # index == code
 
+_ADDED: Final = frozenset(ADDED.values())
 _NO_NONCE: Final = bytes(NONCE_BYTES)
 
 # Codes on disk; pinned by tests/golden/reason_codes.json. New ones go to the end.
@@ -161,15 +163,17 @@ def event_count(chained: bytes) -> int:
     return len(_outer(chained, exact=False)[2])
 
 
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return type(value) is list
+
+
 def _outer(chained: bytes, exact: bool) -> tuple[int, int, list[Any]]:
-    value = cast("list[Any]", cbor.decode(chained, exact=exact))
-    if type(value) is not list or len(value) != 3:
-        raise CorruptData("a chained part is not [at, age, events]")
-    at, age = value[0], value[1]
-    items: Any = value[2]
-    if type(at) is not int or type(age) is not int or age < 0 or type(items) is not list:
-        raise CorruptData("a chained part is not [at, age, events]")
-    return at, age, items
+    value: object = cbor.decode(chained, exact=exact)
+    if _is_list(value) and len(value) == 3:
+        at, age, items = value
+        if type(at) is int and type(age) is int and age >= 0 and _is_list(items):
+            return at, age, items
+    raise CorruptData("a chained part is not [at, age, events]")
 
 
 class _PayloadReader:
@@ -221,7 +225,11 @@ def _decode_turn(
     text_bytes, extras_bytes, commitment = fields[3], fields[4], fields[5]
     rare = fields[6:] + [None] * (12 - present)
     outcome = rare[0]
-    event = TurnAdded(
+    if reason not in _ADDED:
+        raise CorruptData(f"the turn at position {position} has a reason that doesn't fit it")
+    if (reason is Reason.ADDED_ACTION) != (outcome is not None):
+        raise CorruptData(f"the turn at position {position} has an outcome that doesn't fit it")
+    return TurnAdded(
         position=position,
         at=at,
         age=age,
@@ -232,15 +240,12 @@ def _decode_turn(
         commitment=commitment,
         sealed=reader.take(NONCE_BYTES + text_bytes + extras_bytes, commitment),
         outcome=None if outcome is None else OUTCOMES[integer(outcome)],
-        truncated_from=integer(rare[1] or 0),
-        replaced=integer(rare[2] or 0),
-        redactions=decode_counts(rare[3] or ()),
+        truncated_from=0 if rare[1] is None else integer(rare[1]),
+        replaced=0 if rare[2] is None else integer(rare[2]),
+        redactions=() if rare[3] is None else decode_counts(rare[3]),
         turn_tag=optional_bytes(rare[4]),
         content_tag=optional_bytes(rare[5]),
     )
-    if (event.kind.value == 3) != (event.outcome is not None):
-        raise CorruptData(f"the turn at position {position} has an outcome that doesn't fit it")
-    return event
 
 
 def _decode_other(

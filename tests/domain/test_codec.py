@@ -157,13 +157,13 @@ def test_the_parts_of_a_payload_are_found_from_the_chained_part_alone() -> None:
     assert sum(part.length for part in parts) == len(payload)
 
 
-@pytest.mark.parametrize("change", [lambda b: b + b"\0", lambda b: b[:-1], lambda b: b[1:]])
-def test_payloads_of_the_wrong_length_are_corrupt(change: object) -> None:
+@pytest.mark.parametrize(("start", "end"), [(0, 20), (1, 21), (0, 22)])
+def test_payloads_of_the_wrong_length_are_corrupt(start: int, end: int) -> None:
     """Exact slices, no trailing bytes."""
     chained, payload = encode_events([turn()])
 
     with pytest.raises(CorruptData):
-        decode_events(chained, 5, change(payload))  # type: ignore[operator]  # a lambda
+        decode_events(chained, 5, (payload + b"\0")[start:end])
 
 
 def test_trailing_chained_bytes_are_corrupt() -> None:
