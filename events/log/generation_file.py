@@ -6,7 +6,7 @@
 
 The header carries the state digest, which is the checksum of the skeleton; the sealed parts have
 no checksum of their own: their commitments in the skeleton cover them, so that zeros can take
-their place later. The header is laid out in docs/reference/log-format.md.
+their place later. The layout stands in docs/reference/generation-format.md.
 """
 
 import re

@@ -98,15 +98,20 @@ def _look_from(
     disk: Disk, entries: list[SegmentEntry], loaded: LoadedGeneration, named: int
 ) -> Inspection | Rejected:
     """What there is if one starts from this generation."""
-    torn_at = 0
+    identity = loaded.header.position, loaded.header.digest
+    torn_at, seek = 0, True
     while True:
         state = restore_generation(disk, loaded)
         if isinstance(state, Rejected):
             return state
         try:
-            found = _walk(disk, entries, loaded, state, named=named, torn_at=torn_at)
+            found = _walk(disk, entries, loaded, state, named=named, torn_at=torn_at, seek=seek)
         except OtherChain:
             return Rejected(loaded.name, Reason.QUARANTINED_INVALID, OTHER_HISTORY)
+        if seek and identity not in found.fold.written:
+            # The log behind it doesn't say that it was written: its head has to be compared.
+            seek = False
+            continue
         # Without what came behind a torn frame, another may turn out to be torn before it.
         torn_at = _torn_at(disk, found)
         if not torn_at:
@@ -139,6 +144,7 @@ def _walk(
     *,
     named: int,
     torn_at: int = 0,
+    seek: bool = False,
 ) -> Inspection:
     store_id = store_id_of(entries)
     if generation is not None:
@@ -155,6 +161,7 @@ def _walk(
         visit=fold.visit,
         declare=fold.declare,
         torn_at=torn_at,
+        seek=seek,
     )
     survey = walk.run()
     survey.epoch = max(survey.epoch, state.opening.epoch)

@@ -7,7 +7,7 @@ behind the gap: until that frame is there, the damage is still to be dealt with.
 
 from turnfold.events.codec import decode_events
 from turnfold.events.errors import CorruptData, InvalidConfig
-from turnfold.events.event import Gap, StoreOpened
+from turnfold.events.event import Gap, GenerationWritten, StoreOpened
 from turnfold.events.evolve import evolve
 from turnfold.events.log.scan import ScannedFrame
 from turnfold.events.log.survey import UNKNOWN, Anchor, Break, Place
@@ -25,6 +25,7 @@ class TailFold:
     `stuck` is the position of the first frame that couldn't be folded although it is whole; 0 if
     there was none; `misfit` says where it is if the state refuses it. `undealt` is a gap by damage
     whose opening never got to say what it means, `declared` are ranges that openings said are lost.
+    `written` are the generations that the log says were written: (position, digest).
     """
 
     def __init__(self, state: StoreState, anchor: Anchor) -> None:
@@ -35,6 +36,7 @@ class TailFold:
         self.misfit_head = UNKNOWN
         self.undealt: Gap | None = None
         self.declared: list[Gap] = []
+        self.written: set[tuple[int, bytes]] = set()
         self.skipped = 0  # the last position passed over because of damage
 
     def visit(self, place: Place, frame: ScannedFrame, head: bytes) -> None:
@@ -70,6 +72,8 @@ class TailFold:
             raise CorruptData("a frame's header counts other events than it holds")
         for event in events:
             evolve(self.state, event)
+            if isinstance(event, GenerationWritten):
+                self.written.add((event.generation, event.digest))
             if isinstance(event, StoreOpened) and event.reason is Reason.OPENED_DAMAGED:
                 self.undealt, self.skipped = None, 0
                 if event.lost_first:

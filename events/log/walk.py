@@ -14,8 +14,8 @@ from turnfold.events.errors import StorePathError
 from turnfold.events.event import Gap
 from turnfold.events.log.chain import advance, genesis
 from turnfold.events.log.disk import Disk, File
-from turnfold.events.log.scan import FrameScan, ScannedFrame, Stop, find_headers
-from turnfold.events.log.segment import SegmentHeader
+from turnfold.events.log.scan import BLOCK_BYTES, FrameScan, ScannedFrame, Stop, find_headers
+from turnfold.events.log.segment import SEGMENT_HEADER_BYTES, SegmentHeader
 from turnfold.events.log.survey import UNKNOWN, Anchor, Break, Cut, Place, SegmentEntry, Survey
 
 Visit = Callable[[Place, ScannedFrame, bytes], None]
@@ -35,16 +35,19 @@ class Walk:
         visit: Visit,
         declare: Callable[[Gap], None],
         torn_at: int = 0,
+        seek: bool = False,
     ) -> None:
         """Visit what lies behind the anchor, and the frames before it in its segment.
 
         `declare` is told of each declared gap on the way. The frame that begins at `torn_at`
-        counts as not whole, and so does all that follows it in its segment.
+        counts as not whole, and so does all that follows it in its segment. `seek` leaves out
+        the frames before the anchor, if the one behind it is found; its head is then believed.
         """
         self._disk = disk
         self._visit = visit
         self._declare = declare
         self._torn_at = torn_at
+        self._seek = seek
         self._store_id = store_id
         self._anchor = anchor
         self.found = Survey()
@@ -133,6 +136,8 @@ class Walk:
         limit = None if following is None else following.begins - 1
         scan = FrameScan(file, expected=entry.base)
         found = self.found
+        if self._seek and found.position < self._anchor.position:
+            self._skip_to_anchor(scan, file)
         while True:
             for frame in scan:
                 if limit is not None and frame.header.last > limit:
@@ -159,6 +164,13 @@ class Walk:
             known = found.position == self._anchor.position
             found.head = self._anchor.head if known else UNKNOWN
             scan = FrameScan(file, resumed[0], expected=first)
+
+    def _skip_to_anchor(self, scan: FrameScan, file: File) -> None:
+        wanted = self._anchor.position + 1
+        offset = find_frame(file, wanted)
+        if offset is not None:
+            scan.skip_to(offset, wanted)
+            self.found.position, self.found.head = self._anchor.position, self._anchor.head
 
     def _ends_well(
         self, entry: SegmentEntry, file: File, scan: FrameScan, limit: int | None
@@ -250,3 +262,24 @@ class Walk:
         if not found.breaks:
             found.kept_head = found.head
         found.breaks.append(Break(entry.base, first, offset, max(offset, end), resumed, why))
+
+
+def find_frame(file: File, position: int) -> int | None:
+    """Where in a segment the frame that begins at `position` lies: by halving, not by walking.
+
+    None if there is no intact header of it, or none is where it should be.
+    """
+    low, high = SEGMENT_HEADER_BYTES, file.status().size
+    while high - low > BLOCK_BYTES:
+        middle = (low + high) // 2
+        offset, header = next(find_headers(file, middle, high), (high, None))
+        if header is None or header.first > position:
+            high = middle
+        else:
+            low = offset
+    for offset, header in find_headers(file, low):
+        if header.first > position:
+            return None
+        if header.first == position and header.count:
+            return offset
+    return None

@@ -6,7 +6,7 @@ import pytest
 from histories import History
 from log.crash_rig import closed_store
 from simulation.sim_disk import PowerCut, SimDisk, cut_call
-from stores import FileStore
+from stores import FileStore, no_pause
 
 from turnfold.events.errors import DamagedStore, StoreReadOnly
 from turnfold.events.event import Gap, SessionLost, StoreOpened
@@ -26,7 +26,10 @@ def damaged_store(*, tail: bool) -> tuple[SimDisk, History]:
     store.flush()
     middle = store.state.position
     store.run(10)
-    store.flush()
+    if tail:
+        store.flush()
+    else:  # a crash came before the log said so: its head must be compared with the chain
+        store.archive.write_generation(capture(store.state), store.log.head, no_pause)
     store.run(10).close()
     base = list_segments(disk)[-1]
     disk.flip(segment_path(base), 8 * offset_of(disk, middle + 2 if not tail else last_turn(disk)))
@@ -34,11 +37,11 @@ def damaged_store(*, tail: bool) -> tuple[SimDisk, History]:
 
 
 def offset_of(disk: SimDisk, position: int) -> int:
-    """Where in the newest segment the chained part of the frame at this position begins."""
+    """Where in the newest segment the header of the frame at this position is."""
     file = disk.open(segment_path(list_segments(disk)[-1]))
     for frame in scan_segment(file):
         if frame.header.count and frame.header.last >= position:
-            return frame.payload_offset - 5
+            return frame.offset + 6  # in its header: an opening looks no closer at what is behind
     raise AssertionError(position)
 
 
@@ -88,6 +91,19 @@ def test_damage_before_the_newest_generation_loses_history_alone() -> None:
     assert not store.report.sessions_lost
     assert store.report.lost_first <= store.report.lost_last < store.state.position
     assert [text for text in texts if text.encode() not in kept] == []
+
+
+def test_damage_before_a_generation_that_the_log_vouches_for_is_left_to_verify() -> None:
+    """An opening is bounded by the generation and what is behind it."""
+    disk, store = closed_store()
+    path = segment_path(list_segments(disk)[-1])
+    disk.damage(path, 300, b"\xff\x00\xff")
+
+    opened = FileStore(disk, store.history)
+
+    assert opened.report.reason is Reason.OPENED_CLEAN
+    assert opened.recovered_digest == store.digest
+    assert [finding.path for finding in verify_disk(disk).findings if finding.path] == [path]
 
 
 def test_damage_is_told_once() -> None:
