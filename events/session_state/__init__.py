@@ -21,6 +21,7 @@ from turnfold.events.session_state.replay_preview import (
 from turnfold.events.session_state.reports import (
     SessionStateDeleteReport,
     SessionStateEntry,
+    SessionStateErrorReport,
     SessionStateListReport,
     SessionStateReadReport,
     SessionStateWriteReport,
@@ -50,6 +51,7 @@ __all__ = [
     "SessionStateAnchor",
     "SessionStateDeleteReport",
     "SessionStateEntry",
+    "SessionStateErrorReport",
     "SessionStateKey",
     "SessionStateListReport",
     "SessionStateReadReport",

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 from domain.session_state_cases import APPROVAL, NOW_NS, record, scopes, turn
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from runtime.state_rig import opened, wrote
 
@@ -32,6 +32,7 @@ from turnfold.events.session_state import (
     record_tag,
     scope_tag,
 )
+from turnfold.events.session_state.policy import like_credential
 from turnfold.events.state import StoreState
 
 SECRET = bytes(range(32))
@@ -158,8 +159,7 @@ def test_nothing_that_an_actor_gets_depends_on_anothers_records(
 ) -> None:
     """With and without the other's records: equal answers, lines run, and lookups."""
     owner, actor = pair
-    if owner == actor:
-        return
+    assume(owner != actor)
     made = record(scope=owner, state_id=STATE_ID, turns=[turn()])
     own = record(scope=actor, state_id="own", turns=[])
     there = outcomes(*desk_with(made, own), actor, made.key)
@@ -180,8 +180,7 @@ def test_a_miss_of_ones_own_and_anothers_record_look_the_same(
     pair: tuple[TenantScope, TenantScope],
 ) -> None:
     owner, actor = pair
-    if owner == actor:
-        return
+    assume(owner != actor)
     desk, records = desk_with(record(scope=owner, state_id=STATE_ID, turns=[]))
     foreign = desk.read(actor, SessionStateKey(owner, STATE_ID))
     missed = desk.read(actor, SessionStateKey(actor, STATE_ID))
@@ -196,8 +195,8 @@ def test_a_foreign_write_or_delete_changes_and_tells_nothing(
     pair: tuple[TenantScope, TenantScope],
 ) -> None:
     owner, actor = pair
-    if owner == actor:
-        return
+    assume(owner != actor)
+    assume(not any(like_credential(part) for part in owner.parts))  # it couldn't be stored
     made = record(scope=owner, state_id=STATE_ID, turns=[])
     reports: list[Any] = []
     for stored in (True, False):
