@@ -13,6 +13,7 @@ from typing import Final, NoReturn, Self, SupportsIndex
 from turnfold.events.errors import InvalidInput, TextTooLarge
 from turnfold.events.redaction_rule import KINDS, PLACEHOLDER, Span
 from turnfold.events.redaction_search import TooMuchWork, Work, find, work_limit
+from turnfold.events.redaction_split import EDGE_CHARS, split_findings
 
 __all__ = [
     "INPUT_BYTES_MAX",
@@ -24,6 +25,7 @@ __all__ = [
     "from_storage",
     "is_clean",
     "redact",
+    "redact_split",
 ]
 
 RULESET_VERSION: int = 1
@@ -122,17 +124,8 @@ def redact(text: str) -> RedactedText:
     """
     if type(text) is RedactedText and _is_sealed(text):
         return text
-    plain = _checked(text)
-    plain, replaced = _sanitised(plain)
-    marks: Marks = ()
-    for _ in range(_PASSES_MAX):
-        spans = _found(plain)
-        if not spans:
-            return _sealed(plain, marks, replaced=replaced)
-        plain, marks = _cut(plain, spans, marks)
-    if _found(plain):
-        plain, marks = _WHOLE_TEXT, ((0, "text"),)
-    return _sealed(plain, marks, replaced=replaced)
+    plain, replaced = _sanitised(_checked(text))
+    return _sealed(*_settled(plain, ()), replaced=replaced)
 
 
 def is_clean(text: str) -> bool:
@@ -192,6 +185,32 @@ def clip(text: RedactedText, max_bytes: int) -> RedactedText:
     return _sealed(plain, marks, replaced=text.replaced, truncated_from=truncated_from)
 
 
+def redact_split(
+    before: RedactedText, after: RedactedText
+) -> tuple[RedactedText, RedactedText] | None:
+    """Both texts with what only their union shows replaced, or None where there is nothing.
+
+    `after` is the turn that follows `before` from the same speaker: «my password is», «…».
+
+    Raises:
+        InvalidInput: one of them is not a `RedactedText`.
+    """
+    if not (_is_sealed(before) and _is_sealed(after)):
+        raise InvalidInput("redact_split() takes two RedactedTexts; call redact() first")
+    first = max(0, len(before) - EDGE_CHARS)
+    findings = split_findings(str(before)[first:], str(after))
+    if findings is None:
+        return None
+    ends = [(start + first, end + first, kind) for start, end, kind in findings[0]]
+    return _cut_again(before, ends), _cut_again(after, findings[1])
+
+
+def _cut_again(text: RedactedText, spans: list[Span]) -> RedactedText:
+    if not spans:
+        return text
+    return _sealed(*_settled(*_cut(str(text), spans, text.marks)), replaced=text.replaced)
+
+
 def _checked(text: object) -> str:
     if not isinstance(text, str):
         raise InvalidInput(f"text must be a str, not {type(text).__name__}")
@@ -220,6 +239,16 @@ def _found(text: str) -> list[Span]:
         return find(text, Work(work_limit(len(text))))
     except TooMuchWork:
         return [(0, len(text), "text")]
+
+
+def _settled(plain: str, marks: Marks) -> tuple[str, Marks]:
+    """The text after as many passes as it takes until nothing is found, and its placeholders."""
+    for _ in range(_PASSES_MAX):
+        spans = _found(plain)
+        if not spans:
+            return plain, marks
+        plain, marks = _cut(plain, spans, marks)
+    return (_WHOLE_TEXT, ((0, "text"),)) if _found(plain) else (plain, marks)
 
 
 def _cut(text: str, spans: list[Span], marks: Marks) -> tuple[str, Marks]:

@@ -39,5 +39,5 @@ def test_told_secrets_go() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(ORDINARY_ROWS)))
-def test_talk_stays(number: int) -> None:
+def test_ordinary_talk_comes_through_unchanged(number: int) -> None:
     assert redact(ORDINARY_ROWS[number]) == ORDINARY_ROWS[number]
