@@ -69,8 +69,10 @@ def _memory_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts
 
 def file_parts(config: Config, clock: Clock, entropy: EntropySource) -> Parts:
     """A store on files, recovered, without threads yet; the caller closes `files`."""
+    from turnfold.events.log.posix_disk import PosixDisk, check_platform
+
+    check_platform()
     from turnfold.events.log.ownership import StoreLock
-    from turnfold.events.log.posix_disk import PosixDisk
     from turnfold.events.log.recovery import open_store
 
     assert config.storage_path is not None, "Config checks that"

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 from turnfold.events.commands import Instant
 
 NS_PER_S: Final = 1_000_000_000
-# Not every platform has CLOCK_BOOTTIME; CLOCK_MONOTONIC may stop while the machine sleeps.
-_BOOT_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+# Not every platform has CLOCK_BOOTTIME; the monotonic clock may stop while the machine sleeps.
+_BOOT_CLOCK: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 class Clock(Protocol):
@@ -50,6 +50,8 @@ class SystemClock:
 
     def boot_ns(self) -> int:
         """CLOCK_BOOTTIME where there is one."""
+        if _BOOT_CLOCK is None:
+            return time.monotonic_ns()
         return time.clock_gettime_ns(_BOOT_CLOCK)
 
 

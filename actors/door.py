@@ -174,7 +174,8 @@ def _shut_in_child() -> None:
         door.admission.disown()
 
 
-os.register_at_fork(after_in_child=_shut_in_child)
+if hasattr(os, "register_at_fork"):  # where there is no fork there is no child to refuse
+    os.register_at_fork(after_in_child=_shut_in_child)
 
 
 def check_key(key: object) -> None:

@@ -39,6 +39,20 @@ def _named(operation: str, path: str) -> Generator[None]:
         raise disk_error(operation, path, error) from error
 
 
+# What a store on files stands on and not every platform has.
+_NEEDED: Final = ("fdatasync", "posix_fadvise", "posix_fallocate", "pwrite")
+
+
+def check_platform() -> None:
+    """Raises StorePathError where a store can't be kept on files: on anything but Linux."""
+    missing = [name for name in _NEEDED if not hasattr(os, name)]
+    if missing:
+        raise StorePathError(
+            f"this platform has no os.{missing[0]}: a store on files needs Linux;"
+            " set persistence_enabled = false to keep conversations in memory"
+        )
+
+
 class PosixFile:
     """A file by its descriptor. Interrupted calls are repeated by Python itself (PEP 475)."""
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from turnfold.events.codec import decode_events
-from turnfold.events.errors import StoreReadOnly
+from turnfold.events.errors import InvalidInput, StoreReadOnly
 from turnfold.events.event import Event, Gap, SessionDeleted, SessionStarted
 from turnfold.events.keys import ConversationKey, pseudonym
 from turnfold.events.log.disk import Disk
@@ -25,15 +25,28 @@ def read_events(
     """Durable events behind position `after`, in order; what isn't there is a Gap.
 
     Without `content` sealed payloads are Withheld. `reasons` and `key` choose among the events;
-    gaps are always told. Raises ValueError for an unknown reason, StoreReadOnly if `key` is given
-    and the store's pseudonym key is lost, UnsupportedFormat, CorruptData and StorageError.
+    gaps are always told. Raises InvalidInput for an unknown reason and StorePathError for a path
+    without a store, both at the call; while it is read StoreReadOnly if `key` is given and the
+    store's pseudonym key is lost, UnsupportedFormat, CorruptData and StorageError.
     """
-    wanted = None if reasons is None else frozenset(Reason(reason) for reason in reasons)
-    disk = store_disk(storage_path)
+    wanted = None if reasons is None else frozenset(_reason(reason) for reason in reasons)
+    store_disk(storage_path).close()  # a wrong path is told now, not at the first event
+
+    def read() -> Iterator[Event | Gap]:
+        disk = store_disk(storage_path)
+        try:
+            yield from _read(disk, after, content=content, reasons=wanted, key=key)
+        finally:
+            disk.close()
+
+    return read()
+
+
+def _reason(value: Reason | str) -> Reason:
     try:
-        yield from _read(disk, after, content=content, reasons=wanted, key=key)
-    finally:
-        disk.close()
+        return Reason(value)
+    except ValueError:
+        raise InvalidInput("unknown reason code; the reference of reasons lists them") from None
 
 
 def _read(

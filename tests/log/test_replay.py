@@ -11,7 +11,7 @@ from histories import T0, History
 from log.crash_rig import closed_store
 from stores import FileStore, no_pause, store_at
 
-from turnfold.events.errors import ReplayError, StorePathError
+from turnfold.events.errors import InvalidInput, ReplayError, StorePathError
 from turnfold.events.event import Gap, SessionStarted, TurnAdded
 from turnfold.events.evolve import fold
 from turnfold.events.log.generation_file import generation_path, list_generations
@@ -196,8 +196,10 @@ def test_events_are_chosen_by_reason_and_by_key(tmp_path: Path) -> None:
     started = list(read_events(tmp_path, content=True, reasons=[Reason.STARTED_FIRST_TURN]))
     assert {type(event) for event in started} == {SessionStarted}
 
-    with pytest.raises(ValueError, match="no\\.such"):
-        list(read_events(tmp_path, reasons=["no.such"]))
+    with pytest.raises(InvalidInput, match="unknown reason"):
+        read_events(tmp_path, reasons=["no.such"])
+    with pytest.raises(StorePathError):
+        read_events(tmp_path / "nowhere")
 
 
 def test_events_of_a_key_are_its_sessions_and_nothing_else(tmp_path: Path) -> None:
