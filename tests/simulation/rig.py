@@ -166,6 +166,10 @@ class Rig:
 
     def _find(self) -> None:
         """Take the newest possible state that the store shows."""
+        misses = self._try_to_find()
+        assert misses is None, f"the store shows none of these states: {misses}"
+
+    def _try_to_find(self) -> list[str] | None:
         sessions_max = self.settings.limits.active_sessions
         misses: list[str] = []
         for candidate in reversed(self.possible):
@@ -176,9 +180,9 @@ class Rig:
             if miss is None:
                 self.visible = model
                 self.possible = [model]
-                return
+                return None
             misses.append(miss)
-        raise AssertionError(f"the store shows none of {len(misses)} possible states: {misses}")
+        return misses
 
     def open_damaged(self) -> bool:
         """Open after damage: losses are told, nothing that ended comes back, nothing is mixed up.
@@ -190,25 +194,17 @@ class Rig:
         assert self.store.opened is None, self.store.opened
         self.age = self.store.age
         report = self.store.report
-        try:
-            self._find()
-        except AssertionError as miss:
-            assert report.reason not in CLEAN[:2] or report.findings, (miss, report)
-            if report.reason is not Reason.OPENED_TORN_TAIL:
-                self._accept_losses()
-            elif not self._is_of_before():
+        miss = self._try_to_find()
+        if miss is None:
+            return True
+        assert report.reason not in CLEAN[:2] or report.findings, (miss, report)
+        if report.reason is not Reason.OPENED_TORN_TAIL:
+            self._accept_losses()
+        else:
+            self.possible = self.history
+            if self._try_to_find() is not None:
                 self._check_only_texts_of_before()
-            return False
-        return True
-
-    def _is_of_before(self) -> bool:
-        """Whether the state is one that there was before some command."""
-        self.possible = self.history
-        try:
-            self._find()
-        except AssertionError:
-            return False
-        return True
+        return False
 
     def _check_only_texts_of_before(self) -> None:
         """A session whose ending was cut off may be there, without the text that was erased."""
@@ -251,6 +247,7 @@ class Rig:
             if context.previous_ended is not None:
                 model.ended[key] = context.previous_ended
             return
+        assert key in model.talks, f"a session came back: {self.store.report}"
         talk = model.talks[key]
         talk.session_id = context.session_id
         talk.previous = context.previous_ended

@@ -9,7 +9,7 @@ counts, as nobody would see it.
 from collections import deque
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from simulation.sim_clock import SimClock
@@ -23,7 +23,7 @@ from turnfold.actors.ledger import Ledger
 from turnfold.actors.messages import Flush, Open, Shut, Submit, Sync, Tick
 from turnfold.actors.names import KeyNames
 from turnfold.actors.published import Published
-from turnfold.actors.reply import BlockingSlot, Outcome
+from turnfold.actors.reply import NO_REPLY, Outcome, Slot
 from turnfold.actors.store_actor import StoreActor, Wiring
 from turnfold.events.commands import (
     AddTurns,
@@ -35,7 +35,7 @@ from turnfold.events.commands import (
 )
 from turnfold.events.context import Context, project
 from turnfold.events.event import Event
-from turnfold.events.keys import ConversationKey, SessionId
+from turnfold.events.keys import ConversationKey
 from turnfold.events.limits import Limits
 from turnfold.events.log.opening import opening_events
 from turnfold.events.log.recovery import OnDamage, Recovered, open_store
@@ -43,7 +43,6 @@ from turnfold.events.reasons import Reason
 from turnfold.events.redaction import RULESET_VERSION
 from turnfold.events.session import EndedSession
 from turnfold.events.snapshot import capture, state_digest
-from turnfold.events.turns import Turn
 
 Request = AddTurns | ExpireSession | DeleteKey | Sync | Flush
 
@@ -186,10 +185,7 @@ class SimStore:
     def ask(self, *requests: Request) -> list[Outcome]:
         """The outcomes of requests that come in one batch. Raises PowerCut."""
         slots = [SimSlot(self.disk) for _ in requests]
-        messages: list[Submit] = []
-        for request, slot in zip(requests, slots, strict=True):
-            self._admission.enter(0)
-            messages.append(Submit(self._bounded(request), slot, False, self))
+        messages = [self.submit(*pair) for pair in zip(requests, slots, strict=True)]
         for message in messages[1:]:
             self.actor.actor_ref.tell(message)
         self._receive(messages[0])
@@ -197,16 +193,10 @@ class SimStore:
             assert slot.is_settled, "a request was never answered"
         return [slot.outcome for slot in slots]
 
-    def add(
-        self,
-        key: ConversationKey,
-        *turns: Turn,
-        turn_id: str | None = None,
-        session: SessionId | None = None,
-    ) -> Any:
-        """The receipts, or the error."""
-        items = tuple(TurnToAdd(turn, turn_id) for turn in turns)
-        return self.ask(AddTurns(key, items, session))[0]
+    def submit(self, request: Request, slot: Slot = NO_REPLY) -> Submit:
+        """A request that has passed the door."""
+        self._admission.enter(0)
+        return Submit(self._bounded(request), slot, False, self)
 
     def tick(self) -> None:
         """What the ticker does. Raises PowerCut."""
@@ -276,6 +266,3 @@ class SimStore:
     def _check_power(self) -> None:
         if self.disk.is_off:
             raise PowerCut
-
-
-__all__ = ["BlockingSlot", "Request", "Settings", "SimEntropy", "SimOwner", "SimStore"]

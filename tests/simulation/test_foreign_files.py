@@ -58,7 +58,7 @@ CHANGES: Final[dict[str, Change]] = {
     "zeroed": lambda rig, path: rig.disk.put(path, bytes(len(rig.disk.content(path)))),
     "text": lambda rig, path: rig.disk.put(path, b"something else altogether\n" * 100),
     "link": lambda rig, path: rig.disk.put_link(path),
-    "directory": lambda rig, path: (rig.disk.remove(path), rig.disk.put_directory(path))[1],
+    "directory": lambda rig, path: rig.disk.put_directory(path),
     "another store's": lambda rig, path: rig.disk.put(path, _content_of_another_store(path)),
 }
 
@@ -88,9 +88,7 @@ def test_swapped_generations_are_noticed_by_their_names() -> None:
     first, last = generations(rig)[0], generations(rig)[-1]
     rig.disk.swap(first, last)
     assert rig.open_damaged()
-    assert {finding.reason for finding in rig.store.report.findings} == {
-        Reason.QUARANTINED_INVALID
-    }
+    assert {finding.reason for finding in rig.store.report.findings} == {Reason.QUARANTINED_INVALID}
 
 
 def test_a_generation_of_another_store_is_set_aside_whatever_its_position() -> None:

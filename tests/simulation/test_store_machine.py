@@ -210,9 +210,7 @@ class StoreMachine(RuleBasedStateMachine):
     def open_with_other_settings(self, sessions: int, turns: int, commit: bool) -> None:
         assert self.rig.close() is None
         limits = attrs.evolve(LIMITS, active_sessions=sessions, turns_per_session=turns)
-        self.rig.settings = attrs.evolve(
-            self.rig.settings, limits=limits, sync_each_batch=commit
-        )
+        self.rig.settings = attrs.evolve(self.rig.settings, limits=limits, sync_each_batch=commit)
         self.rig.open()
 
     @precondition(lambda self: self.is_open)
