@@ -214,14 +214,15 @@ def _cut_again(text: RedactedText, spans: list[Span]) -> RedactedText:
 def _checked(text: object) -> str:
     if not isinstance(text, str):
         raise InvalidInput(f"text must be a str, not {type(text).__name__}")
-    size = len(text)
-    if size <= INPUT_BYTES_MAX and not text.isascii():
-        size = len(text.encode("utf-8", "surrogatepass"))
+    plain = str.__str__(text)  # the characters themselves, whatever a subclass says
+    size = len(plain)
+    if size <= INPUT_BYTES_MAX and not plain.isascii():
+        size = len(plain.encode("utf-8", "surrogatepass"))
     if size > INPUT_BYTES_MAX:
         raise TextTooLarge(
             f"text has more than {INPUT_BYTES_MAX} bytes; it was refused unread, send it in parts"
         )
-    return str(text)
+    return plain
 
 
 def _sanitised(text: str) -> tuple[str, int]:

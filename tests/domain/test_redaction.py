@@ -58,6 +58,19 @@ def test_only_strings_are_redacted(value: object) -> None:
         redact(value)  # type: ignore[arg-type]  # the point of the test
 
 
+def test_a_string_that_lies_about_itself_is_redacted_by_its_characters() -> None:
+    class Liar(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "nothing to see"
+
+        def __len__(self) -> int:
+            return 0
+
+    assert redact(Liar(LINE)) == redact(LINE)
+
+
 def test_the_input_cap_counts_bytes_and_is_exact() -> None:
     assert redact("ä" * (INPUT_BYTES_MAX // 2)).byte_count == INPUT_BYTES_MAX
     for text in ("a" * (INPUT_BYTES_MAX + 1), "ä" * (INPUT_BYTES_MAX // 2) + "a"):
