@@ -198,7 +198,7 @@ def _with_missing_start(
 ) -> OpeningReport:
     """Say so if segments are missing from the log's start that no trimming took."""
     state = found.fold.state
-    entry = next((entry for entry in found.entries if entry.header is not None), None)
+    entry = next((entry for entry in found.entries if entry.is_of(found.store_id)), None)
     if entry is None:
         begins, head = verdict.position + 1, verdict.head
         if verdict.gap is not None:

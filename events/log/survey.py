@@ -33,6 +33,10 @@ class SegmentEntry:
         """Where it lies, relative to the store."""
         return segment_path(self.base)
 
+    def is_of(self, store_id: bytes | None) -> bool:
+        """Whether it has a header, of this store."""
+        return self.header is not None and self.header.store_id == store_id
+
     @property
     def begins(self) -> int:
         """The first position that it or the gap before it accounts for."""

@@ -28,9 +28,11 @@ from turnfold.actors.store_actor import StoreActor, Wiring
 from turnfold.events.commands import (
     AddTurns,
     DeleteKey,
+    DeleteState,
     Entropy,
     ExpireSession,
     Instant,
+    RecordState,
     TurnToAdd,
 )
 from turnfold.events.context import Context, project
@@ -44,7 +46,7 @@ from turnfold.events.redaction import RULESET_VERSION
 from turnfold.events.session import EndedSession
 from turnfold.events.snapshot import capture, state_digest
 
-Request = AddTurns | ExpireSession | DeleteKey | Sync | Flush
+Request = AddTurns | ExpireSession | DeleteKey | RecordState | DeleteState | Sync | Flush
 
 BOUNDARY_KEY: Final = bytes(range(32))
 

@@ -12,11 +12,22 @@ from typing import Final
 import attrs
 import pytest
 from simulation.rig import KEYS, Delete, Expire, Rig, Say
-from simulation.sim_disk import PowerCut, cut_call
+from simulation.sim_clock import YEAR_NS
+from simulation.sim_disk import PowerCut, cut_call, no_faults
 
+from turnfold.events.commands import DeleteState, RecordState
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt
+from turnfold.events.session_state import (
+    OperatorApproval,
+    SessionRuntimeProfile,
+    SessionStateAnchor,
+    SessionStateRecord,
+    TaskProfile,
+    TenantScope,
+)
 
+SHA: Final = "sha256:" + "ab" * 32
 FATES: Final = 3  # outcomes looked at for each call
 
 
@@ -188,3 +199,44 @@ def test_a_smaller_number_of_sessions_erases_what_is_evicted_at_opening() -> Non
     rig.open()
     assert len(rig.visible.talks) == 1
     rig.flush()  # looks for the bytes of what has ended
+
+
+def record(name: str, seen_ns: int) -> RecordState:
+    """A write of the session-state record under one tag."""
+    built = SessionStateRecord.build(
+        state_id=name,
+        scope=TenantScope("tenant", "workspace", "session"),
+        profile=SessionRuntimeProfile(TaskProfile.CODING),
+        memory_anchors=(SessionStateAnchor("memory_chain", "memory:1", SHA),),
+        gene_anchors=(SessionStateAnchor("gene_chain", "gene:1", SHA),),
+    )
+    approval = OperatorApproval("operator", at=seen_ns, until=seen_ns + YEAR_NS)
+    return RecordState(built, b"t" * 16, b"s" * 16, approval, seen_ns)
+
+
+def test_session_state_records_go_when_replaced_and_when_deleted_at_any_crash() -> None:
+    rig = talkative()
+    rig.open()
+    now = rig.clock.wall_ns()
+    for name in ("first-record", "second-record"):
+        (report,) = rig.store.ask(record(name, now))
+        assert getattr(report, "applied", False), report
+        rig.flush()
+    assert not rig.disk.holds(b"first-record")
+    assert rig.disk.holds(b"second-record")
+    rig.close()
+    for number in range(1, 60, 2):
+        left = rig.twin(number)
+        left.open()
+        left.disk.plan = cut_call(left.disk.calls + number, after=number % 4 == 1)
+        try:
+            left.store.ask(DeleteState(b"t" * 16))
+            left.flush()
+        except PowerCut:
+            left.disk.crash()
+            left.open()
+            assert not left.disk.holds(b"first-record")
+        left.disk.plan = no_faults
+        left.store.ask(DeleteState(b"t" * 16))
+        left.flush()
+        assert not left.disk.holds(b"second-record")
