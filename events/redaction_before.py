@@ -20,7 +20,8 @@ _HOWS = frozenset(
 )
 _TOKEN = re.compile(r"\S+")
 _ASKED = frozenset(
-    "use used using try tried enter entered type typed put set have need say write".split()
+    "use used using try tried enter entered type typed put set have need say write word phrase"
+    " words".split()
 )
 _QUOTES = "\"'“”`"
 _GOES_ON = re.compile(r"\s+[a-z]", AI)

@@ -57,6 +57,7 @@ _FOREIGN_NAME = (
     r"|验证码|驗證碼|認証コード|確認コード|인증번호|暗証番号)"
 )
 _FOREIGN_LINK = (
+    r"(?:\s(?:della|del|de|du|di|der|von|vom|para|pour|für|voor|van|от|для)(?:\s\w{1,16}){1,2})?"
     r"(?:\s{0,2}[:=：＝]\s{0,2}|\s{1,2}(?:ist|lautet|es|est|é|è|is|to|je|on|är|er)\s{1,2}|\s?(?:是"
     r"|は|为|為|는|은)\s?|\s)"
 )
@@ -133,6 +134,17 @@ CODE_RULES = (
     ),
     Rule(
         kind="code",
+        source="a PIN to use",
+        cues=("pin",),
+        pattern=Lazy(
+            r"pin\b[^\n\d.]{0,24}\b(?:use|enter|try|type|to)\s(?P<v>\d{4,6})(?![\w\-/%]|[.,:]\d)",
+            AI,
+        ),
+        accept=lambda match: _YEAR.fullmatch(match["v"]) is None and _not_hardware(match),
+        digits=4,
+    ),
+    Rule(
+        kind="code",
         source="one-time codes and PINs",
         cues=("code", "otp", "pin", "2fa", "mfa", "time password"),
         before=24,
@@ -151,7 +163,8 @@ CODE_RULES = (
         source="six digits called a code",
         cues=("code",),
         pattern=Lazy(
-            r"\bcode(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|\s)"
+            r"\bcode(?:\s{0,2}[:=]\s{0,2}|\s{1,2}(?:is|was):?\s{1,2}|['’]s\s{1,2}|,?\s"
+            r"(?:it['’]?s|it is|that['’]?s)\s|\s)"
             r"(?P<v>\d{6}|\d{3}[ \-]\d{3}|\d{2} \d{2} \d{2})\b",
             AI,
         ),
@@ -240,7 +253,7 @@ CODE_RULES = (
         pattern=Lazy(
             r"(?:alarm|gate|door|safe|keypad|lock(?:er)?|vault|garage)\b[^\n.\d]{0,24}"
             r"\b(?:with|code|pin|combo|combination)\s{1,2}(?:is\s{1,2}|the\s{1,2})?"
-            r"(?P<v>\d{4,8})(?![\w\-/]|[.,:]\d)",
+            r"(?P<v>\d{4,8}|\d{2}-\d{2}-\d{2})(?![\w\-/]|[.,:]\d)",
             AI,
         ),
         digits=4,

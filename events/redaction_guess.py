@@ -75,7 +75,7 @@ _MODEL = re.compile(r"[A-Z]{1,6}-?\d{1,5}[A-Z]{0,4}", re.ASCII)
 _ADDRESS = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.ASCII)
 _NAMED = re.compile(r"[A-Za-z_\-]{1,16}=", re.ASCII)
 _HYPHENED = re.compile(r"[a-z]{3,}(?:[\-_.][a-z]{3,})+[\-_.]?\d{1,6}", AI)
-_SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})[\-_]?\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)
+_SHORT_TAILED = re.compile(r"(?P<stem>[a-z]{5,})[\-_.]?\d{1,8}|(?P<stem4>[a-z]{4})\d{3,8}", AI)
 _TAILED = re.compile(r"(?P<stem>[a-z]{5,})\d{1,8}[!?$#*]{0,2}", AI)
 
 

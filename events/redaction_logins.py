@@ -174,6 +174,18 @@ LOGIN_RULES = (
     ),
     Rule(
         kind="credential",
+        source="address:password",
+        cues=(),
+        pattern=Lazy(
+            r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,4}:"
+            rf"(?P<v>[^\s{NOT_MASK}\"':/]{{5,64}}+)",
+            re.ASCII,
+        ),
+        accept=value_is(lambda value: looks_made_up(value.strip(TRIM), announced=True)),
+        needs="@",
+    ),
+    Rule(
+        kind="credential",
         source="command line options",
         cues=("--pass", "--pwd"),
         pattern=Lazy(

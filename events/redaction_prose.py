@@ -44,7 +44,7 @@ _FILLER = r"(?:(?:just|simply|literally|only|probably|the word|the phrase|called
 _LINK = re.compile(
     r"[\"'`\])*_]{0,3}"
     r"(?:\s{1,2}\([^()\n]{1,40}\))?"
-    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>：＝]|-(?=\s)"
+    r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>|：＝]|-(?=\s)"
     r"|equals)\s{0,3}"
     rf"(?:(?:it['’]?s|it is|is)\s{{1,2}})?{_FILLER})"
     rf"|(?P<verb>\s{{1,3}}(?:is|was|were|ist|war|lautet|hei(?:ß|ss)t|es|era|est|était"
@@ -259,7 +259,7 @@ def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, in
         if (
             tied
             and cue not in ("pass", "pw")
-            and _plain_value(text, word, value.end())
+            and (marked or _plain_value(text, word, value.end()))
             and _ends_clause(text, value.end())
         ):
             return _span(value, group)
@@ -269,9 +269,11 @@ def _announced_far(text: str, cue_end: int, low: int, cue: str) -> tuple[int, in
 _FAR_MAX = 90
 _CLAUSE_END = re.compile(r"\n\s*\n")
 _TIED = re.compile(
-    r"(?:\s{1,2}(?:(?:for|to|on|of|in|at)(?:\s{1,2}[^\s:=.?!]{1,24}){1,5}|here|there|now|today)"
+    r"(?:\s{1,2}(?:(?:for|to|on|of|in|at|für|von|vom|zum|de|du|del|della|di|da|do|para|pour"
+    r"|voor|van"
+    r"|för|till|til|от|для|на|od)(?:\s{1,2}[^\s:=.?!]{1,24}){1,5}|here|there|now|today)"
     r"|,\s[^,\n]{1,32},)"
-    r"\s{0,2}(?:\bis|:|=|->|=>|→)\s+",
+    r"\s{0,2}(?:\b(?:is|ist|lautet|es|est|je|är|er|on|è|é)|:|=|->|=>|→)\s+",
     AI,
 )
 
