@@ -5,7 +5,7 @@ one, one that said "unknown" adds one. `visible` is the state that reads must sh
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final, cast
 
@@ -375,13 +375,19 @@ class Rig:
             self.possible = [self.visible]
         return outcome
 
-    def flush(self) -> Outcome:
-        """Sync, erase what is due, write a generation. Raises PowerCut."""
+    def flush(self, between: Callable[[], None] | None = None) -> Outcome:
+        """Sync, erase what is due, write a generation. Raises PowerCut.
+
+        `between` is called in the pauses of that work; it may give orders, but no deletion.
+        """
         self.age = self.store.age
+        ended = self._ended()
+        self.store.writer.between = between
         (outcome,) = self.store.ask(Flush())
+        self.store.writer.between = None
         if isinstance(outcome, Flushed):
             self.possible = [self.visible]
-            self._check_ended()
+            self._check_gone(ended, quarantine=False)
         return outcome
 
     def tick(self) -> None:
@@ -451,11 +457,8 @@ class Rig:
         again = [text for texts in model.over.values() for text in texts]
         self._check_gone(set(model.deleted) - set(again))
 
-    def _check_ended(self) -> None:
-        """Text of ended sessions is nowhere but perhaps, for a while, in quarantine."""
-        self._check_gone(
-            {text for texts in self.visible.over.values() for text in texts}, quarantine=False
-        )
+    def _ended(self) -> set[str]:
+        return {text for texts in self.visible.over.values() for text in texts}
 
     def _check_gone(self, texts: set[str], *, quarantine: bool = True) -> None:
         gone = texts - {text for talk in self.visible.talks.values() for text in talk.said}
@@ -472,7 +475,8 @@ class Rig:
         assert report.reason in CLEAN, f"a false alarm: {report}"
         assert not any(finding.what == "payload" for finding in report.findings), report
         assert not report.sessions_lost
-        self._check_ended()
+        # Perhaps, for a while, in quarantine.
+        self._check_gone(self._ended(), quarantine=False)
 
     def check_log(self) -> None:
         """The log, read from its start, folds to the live state, position by position."""

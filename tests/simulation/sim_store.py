@@ -140,6 +140,7 @@ class SimStore:
         self.recovered_digest = self.digest()
         self.events: list[Event] = []
         self._jobs: deque[Job] = deque()
+        self._is_working = False
         self._names = KeyNames(self.log.secret)
         self._ages = AgeClock(clock, self.recovered.last)
         self._published = Published(self.state)
@@ -254,12 +255,21 @@ class SimStore:
         return AddTurns(request.key, turns, request.session)
 
     def _receive(self, message: object) -> None:
-        """Have the store actor take a message, then do the jobs that it ordered."""
+        """Have the store actor take a message, then do the jobs that it ordered.
+
+        In a pause of a job the next ones wait until it has ended.
+        """
         self.actor.on_receive(message)
         self._check_power()
-        while self._jobs:
-            self.writer.on_receive(self._jobs.popleft())
-            self._check_power()
+        if self._is_working:
+            return
+        self._is_working = True
+        try:
+            while self._jobs:
+                self.writer.on_receive(self._jobs.popleft())
+                self._check_power()
+        finally:
+            self._is_working = False
 
     def _done(self, done: JobDone) -> None:
         self._check_power()

@@ -33,6 +33,22 @@ def random_order(rig: Rig, random: Random) -> Order:
     return Say(key, texts, tuple(random.randrange(4) for _ in texts), None, session)
 
 
+class TurnsBeside:
+    """Turns that come while the store works in the background."""
+
+    def __init__(self, rig: Rig, random: Random) -> None:
+        self._rig = rig
+        self._random = random
+        self._left = 4
+
+    def add(self) -> None:
+        """Perhaps one more."""
+        rig, random = self._rig, self._random
+        if self._left and random.random() < 0.3:
+            self._left -= 1
+            rig.order(Say(random.choice(KEYS), (rig.text(random),), (random.randrange(4),)))
+
+
 def work(rig: Rig, random: Random) -> None:
     """One step: a batch of commands, or something that only the store itself or time does."""
     fate = random.random()
@@ -40,8 +56,10 @@ def work(rig: Rig, random: Random) -> None:
         rig.order(random_order(rig, random))
     elif fate < 0.75:
         rig.order(*(random_order(rig, random) for _ in range(random.randint(2, 4))))
-    elif fate < 0.84:
+    elif fate < 0.8:
         rig.flush()
+    elif fate < 0.84:
+        rig.flush(between=TurnsBeside(rig, random).add)
     elif fate < 0.87:
         rig.sync()
     elif fate < 0.93:
