@@ -96,7 +96,7 @@ def _encode_event(event: Event, payload: list[bytes]) -> list[Any]:
             event.outcome.value if event.outcome else None,
             event.truncated_from or None,
             event.replaced or None,
-            [[kind, count] for kind, count in event.redactions] or None,
+            [[kind, count] for kind, count in event.redactions] if event.redactions else None,
             event.turn_tag,
             event.content_tag,
         ]

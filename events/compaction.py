@@ -72,11 +72,16 @@ def compact(session: Session, kind: Kind, cost: int, limits: Limits) -> Compacti
     `cost` is in accounted bytes: overhead, text, names, and the tag if the turn has an id. None if
     the limits hold with the turn.
     """
-    load = _Load(len(session.turns) + 1, session.tool_turns + kind.is_tool, session.size + cost)
-    ceiling = _ceiling(limits)
-    if load.within(ceiling):
-        return None
-    return _compacted(session, load, ceiling, limits, begins=kind is Kind.AVATAR)
+    turns, tool_turns = len(session.turns) + 1, session.tool_turns + kind.is_tool
+    size = session.size + cost
+    if (
+        turns <= limits.turns_per_session
+        and tool_turns <= limits.tool_turns_per_session
+        and size <= limits.bytes_per_session
+    ):
+        return None  # the usual case, once per turn
+    load = _Load(turns, tool_turns, size)
+    return _compacted(session, load, _ceiling(limits), limits, begins=kind is Kind.AVATAR)
 
 
 def conform(session: Session, limits: Limits) -> Compaction | None:

@@ -10,7 +10,7 @@ Text is redacted when a turn is constructed, so no unredacted text is ever insid
 import re
 from collections.abc import Sequence
 from enum import Enum, StrEnum
-from typing import cast
+from typing import ClassVar, cast
 
 import attrs
 
@@ -126,54 +126,38 @@ class _Sized:
 class AvatarText(_Sized):
     """What the avatar said. Untrusted."""
 
+    kind: ClassVar[Kind] = Kind.AVATAR
     text: RedactedText = attrs.field(converter=_text)
-
-    @property
-    def kind(self) -> Kind:
-        """Kind.AVATAR."""
-        return Kind.AVATAR
 
 
 @attrs.frozen(repr=False)
 class AgentResponse(_Sized):
     """What the agent visibly said; it may open calls and then have an empty text."""
 
+    kind: ClassVar[Kind] = Kind.AGENT
     text: RedactedText = attrs.field(converter=_text)
     call_ids: tuple[RedactedText, ...] = attrs.field(default=(), converter=_call_ids, kw_only=True)
-
-    @property
-    def kind(self) -> Kind:
-        """Kind.AGENT."""
-        return Kind.AGENT
 
 
 @attrs.frozen(repr=False)
 class ToolSummary(_Sized):
     """A tool's name and a bounded summary of what it returned. Untrusted."""
 
+    kind: ClassVar[Kind] = Kind.TOOL
     tool: RedactedText = attrs.field(converter=_name)
     text: RedactedText = attrs.field(converter=_text)
     call_id: RedactedText | None = attrs.field(default=None, converter=_call_id, kw_only=True)
-
-    @property
-    def kind(self) -> Kind:
-        """Kind.TOOL."""
-        return Kind.TOOL
 
 
 @attrs.frozen(repr=False)
 class ActionResult(_Sized):
     """An action's name, its trusted outcome and a bounded, untrusted detail."""
 
+    kind: ClassVar[Kind] = Kind.ACTION
     action: RedactedText = attrs.field(converter=_name)
     outcome: Outcome = attrs.field(converter=parse_outcome)
     text: RedactedText = attrs.field(factory=_empty, converter=_text)
     call_id: RedactedText | None = attrs.field(default=None, converter=_call_id, kw_only=True)
-
-    @property
-    def kind(self) -> Kind:
-        """Kind.ACTION."""
-        return Kind.ACTION
 
 
 Turn = AvatarText | AgentResponse | ToolSummary | ActionResult
