@@ -132,11 +132,21 @@ test-oldest:
 
 # --- benchmarks -------------------------------------------------------------------------------
 
+# Other stores have an environment of their own; one that can't be installed is left out.
+PEERS := sed -n '/^bench = /,/^]/s/^ *"\([^"]*\)".*/\1/p' pyproject.toml
+
 .PHONY: bench bench-quick
-bench: $(VENV)/dev.stamp
-	@$(BIN)/python benchmarks
-bench-quick: $(VENV)/dev.stamp
+bench:
+	@$(MAKE) .venv-bench/peers.stamp VENV=.venv-bench
+	@.venv-bench/bin/python benchmarks
+bench-quick: $(VENV)/runtime.stamp
 	@$(BIN)/python benchmarks --quick
+
+$(VENV)/peers.stamp: pyproject.toml $(VENV)/runtime.stamp
+	@$(PEERS) | while read -r peer; do \
+		$(BIN)/python -m pip install -qq "$$peer" || echo "$$peer can't be installed"; \
+	done
+	@touch $@
 
 # --- tidying ----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Other stores, each as it is shipped, doing the same job. They come with the extra `bench`.
+"""Other stores, each as it is shipped, doing the same job. They come with the group `bench`.
 
 They are optional, so no type checker sees them: what is theirs is Any. What a peer calls stored
 counts as stored; `DURABILITY` says what that promises. Sessions of OpenAI Agents are kept open and
