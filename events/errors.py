@@ -143,3 +143,14 @@ class DamagedStore(StorageError):
 
 class ReplayError(TurnfoldError):
     """A position or time that can't be replayed (trimmed, lost or beyond the end)."""
+
+
+# --- optional parts -----------------------------------------------------------------------------
+
+
+class MissingExtra(TurnfoldError):
+    """A part of Turnfold needs packages that are not installed; `extra` brings them."""
+
+    def __init__(self, extra: str, what: str) -> None:
+        super().__init__(f"{what} need the extra {extra!r}: pip install 'turnfold[{extra}]'")
+        self.extra = extra

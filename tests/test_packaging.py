@@ -114,6 +114,27 @@ def test_each_dependency_has_its_reason() -> None:
     assert explained == names
 
 
+def test_every_extra_is_tested() -> None:
+    """What an extra brings is in the dev group too, and the page names it."""
+    config = pyproject()
+    page = (ROOT / "docs" / "reference" / "dependencies.md").read_text()
+    extras = config["project"]["optional-dependencies"]
+    brought = [requirement for names in extras.values() for requirement in names]
+
+    assert set(brought) <= set(config["dependency-groups"]["dev"])
+    assert all(f"'turnfold[{extra}]'" in page for extra in extras)
+
+
+@pytest.mark.parametrize("package", ["cryptography", "textual"])
+def test_what_an_extra_brings_is_imported_by_nothing_else(package: str) -> None:
+    code = (
+        "import turnfold.actors.cli.app, turnfold.events, turnfold.actors, sys\n"
+        f"sys.exit({package!r} in sys.modules)"
+    )
+
+    assert run_python(code).returncode == 0
+
+
 # --- the facade --------------------------------------------------------------------------------
 
 

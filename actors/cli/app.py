@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from turnfold.actors.cli import (
+    audit,
     contexts,
     demo,
     erase,
@@ -77,6 +78,7 @@ app.command(short_help="Print the audit stream.")(event_stream.events)
 app.command(short_help="Rebuild the state of any moment.")(replaying.replay)
 app.command(short_help="Check the whole store.")(verification.verify)
 app.command(short_help="Show a text with its secrets replaced.")(redaction.redact)
+app.add_typer(audit.app, name="audit", short_help="Sign the log's head, prove it later, export.")
 app.add_typer(
     quarantine.app, name="quarantine", short_help="List or remove what was set aside as damaged."
 )

@@ -76,10 +76,13 @@ def print_report(report: "VerifyReport") -> None:
         f"{render.quantity(report.frames, 'frame')} with {render.quantity(report.events, 'event')}"
         f" from position {report.from_position:,} on: checksums, chain, state"
     )
-    render.echo(
-        f"{render.quantity(report.payloads, 'payload')} against their commitments,"
-        f" {report.erased_payloads:,} of them erased"
-    )
+    if report.exported:
+        render.echo("this is an export: it has no payloads to check")
+    else:
+        render.echo(
+            f"{render.quantity(report.payloads, 'payload')} against their commitments,"
+            f" {report.erased_payloads:,} of them erased"
+        )
     render.echo(
         f"{render.quantity(report.generations, 'generation')} against the log, redaction of"
         " what is live"
@@ -106,6 +109,7 @@ def _described(report: "VerifyReport") -> dict[str, Any]:
         "payloads": report.payloads,
         "erased_payloads": report.erased_payloads,
         "generations": report.generations,
+        "exported": report.exported,
         "gaps": [
             {"first": gap.first, "last": gap.last, "reason": gap.reason.value}
             for gap in report.gaps

@@ -32,7 +32,8 @@ _TEMPORARY: Final = ".tmp"
 def check_directory(disk: Disk) -> None:
     """Refuse a directory that is no store, or a store of a newer format. Touches nothing.
 
-    An empty directory may become a store. Raises StorePathError, UnsupportedFormat.
+    An empty directory may become a store; an export may not. Raises StorePathError,
+    UnsupportedFormat.
     """
     names = disk.list("")
     ours = {*DIRECTORIES, *_FILES}
@@ -40,7 +41,10 @@ def check_directory(disk: Disk) -> None:
         raise StorePathError(
             f"{disk.name} holds other files and no store; choose an empty directory"
         )
-    list_entries(disk)
+    if any(entry.header is not None and entry.header.exported for entry in list_entries(disk)):
+        raise StorePathError(
+            f"{disk.name} is an export: it can be verified and read, and is no store to write to"
+        )
 
 
 def read_key(disk: Disk) -> bytes | None:

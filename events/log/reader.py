@@ -154,7 +154,8 @@ class LogReader:
         else:
             self._owe(wanted, header.gap.first - 1, missing)
             self._owe(max(wanted, header.gap.first), base - 1, header.gap.reason)
-        scan = FrameScan(file, expected=base, content=self._content)
+        content = self._content and not header.exported
+        scan = FrameScan(file, expected=base, content=content)
         limit = base - 1 if next_base is None else next_base - 1
         self._segment = segment = _Segment(base, file, scan, next_base, limit)
         if next_base is None:

@@ -25,6 +25,7 @@ LOG_DIRECTORY: Final = "log"
 SEGMENT_MAGIC: Final = b"TURNFOLD"
 SEGMENT_VERSION: Final = 1
 SEGMENT_HEADER_BYTES: Final = 128
+EXPORTED: Final = 1  # flag: an export, whose frames have no payload parts
 
 GAP_REASONS: Final = (
     Reason.OPENED_DAMAGED,
@@ -45,8 +46,9 @@ assert _HEADER.size == SEGMENT_HEADER_BYTES
 class SegmentHeader:
     """Whose segment it is and where it stands in the chain.
 
-    `previous_head` is the chain head before the gap, if there is one, else before `base`. Raises
-    ValueError if the gap doesn't end right before `base`.
+    `previous_head` is the chain head before the gap, if there is one, else before `base`.
+    `exported`: the payload parts were left out of its frames. Raises ValueError if the gap doesn't
+    end right before `base`.
     """
 
     base: int
@@ -55,6 +57,7 @@ class SegmentHeader:
     previous_head: bytes = attrs.field(repr=False)
     key_check: bytes = attrs.field(repr=False)
     gap: Gap | None = None
+    exported: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.base <= POSITION_MAX:
@@ -96,7 +99,7 @@ def encode_segment_header(header: SegmentHeader) -> bytes:
     data = _HEADER.pack(
         SEGMENT_MAGIC,
         SEGMENT_VERSION,
-        0,
+        EXPORTED if header.exported else 0,
         header.epoch,
         header.store_id,
         header.base,
@@ -126,15 +129,15 @@ def parse_segment_header(data: bytes, base: int) -> SegmentHeader:
         raise CorruptData(f"{path} doesn't begin like a segment")
     if crc != crc32c(data[:_CRC_OFFSET]):
         raise CorruptData(f"{path}: the header's checksum doesn't hold")
-    if version != SEGMENT_VERSION or flags:
+    if version != SEGMENT_VERSION or flags & ~EXPORTED:
         raise UnsupportedFormat(
             f"{path} has format {version} with flags {flags}; this Turnfold reads"
-            f" {SEGMENT_VERSION} without flags: use the one that wrote it, or a newer one"
+            f" {SEGMENT_VERSION} with no flag but {EXPORTED}: use the one that wrote it, or a newer"
         )
     if inner != base:
         raise CorruptData(f"{path} says it begins at {inner}: it was renamed or copied")
     try:
-        header = SegmentHeader(base, epoch, store_id, head, check, _gap(*gap))
+        header = SegmentHeader(base, epoch, store_id, head, check, _gap(*gap), bool(flags))
     except ValueError as error:
         raise CorruptData(f"{path}: {error}") from error
     if encode_segment_header(header) != data:

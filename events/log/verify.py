@@ -30,7 +30,14 @@ from turnfold.events.log.payload_audit import DAMAGED, PayloadAudit
 from turnfold.events.log.replay import store_disk
 from turnfold.events.log.scan import ScannedFrame
 from turnfold.events.log.session_texts import Text, has_text, texts_of, unclean_texts
-from turnfold.events.log.survey import Anchor, Place, Survey, list_entries, store_id_of
+from turnfold.events.log.survey import (
+    Anchor,
+    Place,
+    SegmentEntry,
+    Survey,
+    list_entries,
+    store_id_of,
+)
 from turnfold.events.log.traces import traces_of
 from turnfold.events.log.verify_report import SavedHead, VerifyFinding, VerifyReport
 from turnfold.events.log.walk import Walk
@@ -86,6 +93,7 @@ class _Verification:
         self._declared: list[Gap] = []
         self._gaps: list[Gap] = []
         self._frames = self._events = 0
+        self._exported = False
 
     def _pseudonym(self, avatar: UUID | None) -> Pseudonym | None:
         if avatar is None:
@@ -101,6 +109,7 @@ class _Verification:
 
     def run(self) -> VerifyReport:
         entries = list_entries(self._disk)
+        self._see_exported(entries)
         first = next((entry for entry in entries if entry.header is not None), None)
         begins = 1 if first is None else first.begins
         anchor = Anchor(0, b"")
@@ -138,9 +147,20 @@ class _Verification:
             erased_payloads=self._audit.erased,
             generations=count,
             gaps=tuple(self._gaps),
+            exported=self._exported,
         )
 
     # --- the log -----------------------------------------------------------------------------
+
+    def _see_exported(self, entries: list[SegmentEntry]) -> None:
+        """Whether this is an export: all of it, or something was put in its place."""
+        headers = [entry.header for entry in entries if entry.header is not None]
+        self._exported = any(header.exported for header in headers)
+        for header in headers:
+            if header.exported != self._exported:
+                self._found(
+                    "payloads", "segments with payloads lie among exported ones", header.base
+                )
 
     def _start_from(self, position: int) -> None:
         """The log was trimmed: the state comes from the oldest generation that reaches it."""
@@ -158,7 +178,8 @@ class _Verification:
         header = frame.header
         self._frames += 1
         try:
-            events = decode_events(frame.chained, header.first, frame.payload, exact=True)
+            payload = None if self._exported else frame.payload
+            events = decode_events(frame.chained, header.first, payload, exact=True)
         except CorruptData as error:
             self._found("frames", str(error), header.first)
             return
@@ -167,7 +188,8 @@ class _Verification:
             self._found("payloads", "a payload's checksum is damaged", header.first)
         for event in events:
             self._events += 1
-            self._audit.see(event, self._state_before(event))
+            if not self._exported:
+                self._audit.see(event, self._state_before(event))
             self._evolve(event)
         if self._saved is not None and header.last == self._saved.position:
             self._head_seen = True

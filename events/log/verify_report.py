@@ -48,6 +48,7 @@ class VerifyReport:
     """What was looked at, and what is wrong with it. `head` may be saved, to be checked later.
 
     `gaps` are positions that are missing as declared; `from_position` is where the log starts.
+    `exported`: it is an export, which has no payloads to look at.
     """
 
     findings: tuple[VerifyFinding, ...]
@@ -59,6 +60,7 @@ class VerifyReport:
     erased_payloads: int
     generations: int
     gaps: tuple[Gap, ...]
+    exported: bool = False
 
     @property
     def ok(self) -> bool:

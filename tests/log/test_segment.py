@@ -93,7 +93,7 @@ def test_header_cut_short_is_corrupt(size: int) -> None:
         parse_segment_header(encode_segment_header(HEADER)[:size], 1)
 
 
-@pytest.mark.parametrize(("offset", "value"), [(8, b"\x02\0"), (10, b"\x01\0")])
+@pytest.mark.parametrize(("offset", "value"), [(8, b"\x02\0"), (10, b"\x02\0")])
 def test_newer_version_or_unknown_flag_is_unsupported(offset: int, value: bytes) -> None:
     data = resealed(encode_segment_header(HEADER), offset, value)
 
