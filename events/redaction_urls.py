@@ -52,7 +52,8 @@ _HOOK = re.compile(
     r"|api\.telegram\.org/(?:file/)?bot\d|t\.me/(?:joinchat/|\+)"
     r"|chat\.whatsapp\.com/[A-Za-z0-9]{16}"
     r"|signal\.group/#|(?:webhook|outlook)\.office\.com/webhook|\.tines\.com/webhook/"
-    r"|thingsboard\.cloud/api/v1/[a-z0-9]{20}|discord\.gg/(?=\w*\d)\w|discord(?:app)?\.com/invite/(?=\w*\d)\w"
+    r"|thingsboard\.cloud/api/v1/[a-z0-9]{20}|discord\.gg/(?=\w*\d)\w|discord"
+    r"(?:app)?\.com/invite/(?=\w*\d)\w"
     r"|open\.feishu\.cn/open-apis/bot|oapi\.dingtalk\.com/robot"
     r"|qyapi\.weixin\.qq\.com/cgi-bin/webhook)",
     AI,
