@@ -5,6 +5,7 @@ clipped to the configured limits, commands in flight are counted. Texts are reda
 turn can't be constructed otherwise. The store actor refuses what didn't come through its door.
 """
 
+import math
 import os
 import threading
 import time
@@ -26,7 +27,7 @@ from turnfold.events.errors import (
     InvalidTurn,
     WouldDeadlock,
 )
-from turnfold.events.keys import ConversationKey, SessionId
+from turnfold.events.keys import ConversationKey, SessionId, check_session_id
 from turnfold.events.limits import ADD_TURNS_BYTES_MAX, Limits
 from turnfold.events.redaction import clip
 from turnfold.events.turns import Turn
@@ -105,6 +106,8 @@ class Door:
     ) -> commands.AddTurns:
         """The command, every text clipped. Raises as `request`."""
         check_key(key)
+        if session is not None:
+            check_session_id(session)
         if not self._config.enabled:
             raise ConversationsDisabled(
                 "[conversation] enabled is false: no transcript is kept and no turn is stored"
@@ -130,6 +133,7 @@ class Door:
         Raises StoreBusy, StoreClosed, WouldDeadlock, or the command's own error.
         """
         self.check_thread()
+        timeout_s = checked_timeout(timeout_s)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         self.admission.enter(timeout_s)
         slot = BlockingSlot()
@@ -176,6 +180,24 @@ def _shut_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):  # where there is no fork there is no child to refuse
     os.register_at_fork(after_in_child=_shut_in_child)
+
+
+def checked_timeout(timeout_s: object) -> float | None:
+    """Seconds that a lock can wait, or None for as long as it takes. Raises InvalidInput."""
+    if timeout_s is None:
+        return None
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float):
+        raise InvalidInput("a timeout is a number of seconds, or None for as long as it takes")
+    if isinstance(timeout_s, float) and math.isnan(timeout_s):
+        raise InvalidInput("a timeout is NaN; pass a number of seconds, or None")
+    # Half of what a lock takes: a deadline is added to it.
+    return float(min(max(timeout_s, 0), threading.TIMEOUT_MAX / 2))
+
+
+def check_reply_to(reply_to: object) -> None:
+    """Raises InvalidInput unless it is a pykka actor's reference."""
+    if not isinstance(reply_to, pykka.ActorRef):
+        raise InvalidInput("reply_to must be a pykka.ActorRef (a proxy has it as actor_ref)")
 
 
 def check_key(key: object) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pykka
 
-from turnfold.actors.door import Door, Request
+from turnfold.actors.door import Door, Request, check_reply_to, checked_timeout
 from turnfold.actors.messages import GetContext, GetStats, ListMetadata
 from turnfold.actors.reads import Reads
 from turnfold.actors.reply import NO_REPLY, ActorSlot, FutureSlot, LoopSlot, Slot
@@ -58,12 +58,14 @@ class StoreRef(_Desk):
         """Send without waiting.
 
         With `reply_to`, the answer or a CommandFailed is told to that actor (in a Correlated if
-        there is a `correlation_id`), refusals at the door included, and nothing is raised. Without
-        it, raises what the door refuses: InvalidInput and its kin, StoreBusy, StoreClosed.
+        there is a `correlation_id`), refusals at the door included, and nothing is raised, but
+        InvalidInput if `reply_to` is no ActorRef. Without it, raises what the door refuses:
+        InvalidInput and its kin, StoreBusy, StoreClosed.
         """
         if reply_to is None:
             self._tell(message, NO_REPLY)
             return
+        check_reply_to(reply_to)
         slot = ActorSlot(reply_to, correlation_id)
         try:
             self._tell(message, slot)
@@ -131,6 +133,7 @@ class AsyncStoreRef(_Desk):
 
     async def submit(self, request: Request, single: bool, timeout: float | None) -> Any:  # noqa: ASYNC109 - as above
         """The same for a request that the door has made of a message already."""
+        timeout = checked_timeout(timeout)
         slot = LoopSlot(asyncio.get_running_loop())
         if timeout is None:
             return await self._door.call_async(request, single, slot)

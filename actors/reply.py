@@ -6,6 +6,7 @@ actor, a closed loop, a cancelled task) is tolerated and counted, never an error
 """
 
 import asyncio
+import queue
 import threading
 from collections.abc import Iterable
 from typing import Any, Protocol, cast
@@ -96,7 +97,7 @@ class ActorSlot:
         self._correlation_id = correlation_id
 
     def settle(self, outcome: Outcome) -> bool:
-        """Tell the actor; False if it is dead."""
+        """Tell the actor; False if it is dead or can't be told."""
         if isinstance(outcome, TurnfoldError):
             outcome = CommandFailed(outcome)
         elif isinstance(outcome, tuple):
@@ -105,7 +106,7 @@ class ActorSlot:
             outcome = Correlated(self._correlation_id, outcome)
         try:
             self._reply_to.tell(outcome)
-        except pykka.ActorDeadError:
+        except Exception:  # noqa: BLE001 - a caller's object; what it raises is no error of the store
             return False
         return True
 
@@ -119,11 +120,14 @@ class FutureSlot:
         self.future: pykka.Future[Any] = pykka.ThreadingFuture()
 
     def settle(self, outcome: Outcome) -> bool:
-        """Set the future's value or exception."""
-        if isinstance(outcome, BaseException):
-            self.future.set_exception((type(outcome), outcome, None))
-        else:
-            self.future.set(outcome)
+        """Set the future's value or exception; False if whoever holds it has set it before."""
+        try:
+            if isinstance(outcome, BaseException):
+                self.future.set_exception((type(outcome), outcome, None))
+            else:
+                self.future.set(outcome)
+        except queue.Full:
+            return False
         return True
 
 

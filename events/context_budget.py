@@ -32,7 +32,7 @@ _FREE: Final = Cost(0, 0)
 
 
 class Budget:
-    """At most so many bytes and tokens; None is no bound. Raises InvalidInput if negative."""
+    """At most so many bytes and tokens, from 0; None is no bound. Raises InvalidInput."""
 
     def __init__(
         self,
@@ -41,8 +41,10 @@ class Budget:
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:
         for budget in (budget_bytes, budget_tokens):
-            if budget is not None and budget < 0:
-                raise InvalidInput(f"a context budget is {budget}; it must be 0 or more")
+            if budget is not None and (type(budget) is not int or budget < 0):
+                raise InvalidInput("a context budget must be an integer of 0 or more")
+        if count_tokens is not None and not callable(count_tokens):
+            raise InvalidInput("count_tokens must be a function from a text to its tokens")
         self.bytes = budget_bytes
         self._tokens = budget_tokens
         self._count_tokens = count_tokens

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import attrs
 
-from turnfold.events.errors import InvalidKey
+from turnfold.events.errors import InvalidInput, InvalidKey
 
 NS_PER_S = 1_000_000_000
 
@@ -24,6 +24,7 @@ Pseudonym = NewType("Pseudonym", bytes)
 
 _UUID = re.compile(r"(?:urn:uuid:)?(?:\{([0-9a-f-]+)\}|([0-9a-f-]+))", re.ASCII | re.IGNORECASE)
 _HYPHENATED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_SESSION_ID = re.compile(r"[0-9a-f]{32}")
 _BARE = re.compile(r"[0-9a-f]{32}", re.ASCII | re.IGNORECASE)
 
 
@@ -53,6 +54,12 @@ def parse_channel(value: object) -> Channel:
         if channel.value == value:
             return channel
     raise InvalidKey("unknown channel; use public_chat or direct_im")
+
+
+def check_session_id(value: object) -> None:
+    """Raises InvalidInput unless it has a SessionId's form."""
+    if not isinstance(value, str) or _SESSION_ID.fullmatch(value) is None:
+        raise InvalidInput("session must be the session_id of a receipt, 32 hexadecimal digits")
 
 
 def parse_avatar(value: object) -> UUID:

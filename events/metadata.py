@@ -60,8 +60,10 @@ def list_page(sessions: Iterable[Session], *, after: int = 0, size: int = 256) -
     A start never changes and no new one is lower than an old one, so turning pages shows each
     session that stays live exactly once, whatever happens between two pages. Raises InvalidInput.
     """
-    if not 1 <= size <= PAGE_SIZE_MAX:
-        raise InvalidInput(f"a page holds 1 to {PAGE_SIZE_MAX} sessions, not {size}")
+    if type(size) is not int or not 1 <= size <= PAGE_SIZE_MAX:
+        raise InvalidInput(f"a page holds 1 to {PAGE_SIZE_MAX} sessions: size is such an integer")
+    if type(after) is not int:
+        raise InvalidInput("after must be the next_after of a page, an integer")
     later = (session for session in sessions if session.start > after)
     found = heapq.nsmallest(size + 1, later, key=lambda session: session.start)
     items = tuple(metadata(session) for session in found[:size])

@@ -1,6 +1,7 @@
 """Budgets of a context: whole exchanges, both or neither of a pair, clean clips."""
 
 import re
+from typing import Any
 
 import pytest
 from contexts import context_of, visible
@@ -137,9 +138,17 @@ def test_a_clipped_exchange_gives_up_its_oldest_calls_and_keeps_the_question() -
     assert shown == [2, 7, 8]
 
 
-def test_a_negative_budget_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="budget"):
-        context_of([AvatarText("x")], budget_bytes=-1)
+@pytest.mark.parametrize("budget", [-1, True, 1.5, "1", b""])
+def test_a_budget_that_is_no_size_is_refused(budget: Any) -> None:
+    for budgets in ({"budget_bytes": budget}, {"budget_tokens": budget}):
+        with pytest.raises(InvalidInput, match="budget"):
+            context_of([AvatarText("x")], **budgets)
+
+
+def test_a_counter_that_cant_be_called_is_refused() -> None:
+    wrong: Any = 5
+    with pytest.raises(InvalidInput, match="count_tokens"):
+        context_of([AvatarText("x")], budget_tokens=9, count_tokens=wrong)
 
 
 def test_messages_of_a_context_are_clean() -> None:

@@ -1,5 +1,7 @@
 """Metadata of sessions: numbers and names, in pages whose order never changes."""
 
+from typing import Any
+
 import attrs
 import pytest
 from hypothesis import given
@@ -65,7 +67,13 @@ def test_turning_pages_survives_sessions_that_come_and_go() -> None:
     assert second.next_after is None
 
 
-@pytest.mark.parametrize("size", [0, -1, PAGE_SIZE_MAX + 1])
-def test_a_page_of_no_possible_size_is_refused(size: int) -> None:
+@pytest.mark.parametrize("size", [0, -1, PAGE_SIZE_MAX + 1, True, 1.5, "1"])
+def test_a_page_of_no_possible_size_is_refused(size: Any) -> None:
     with pytest.raises(InvalidInput, match="page"):
         list_page([], size=size)
+
+
+@pytest.mark.parametrize("after", [None, "1", 1.5])
+def test_a_page_after_no_position_is_refused(after: Any) -> None:
+    with pytest.raises(InvalidInput, match="next_after"):
+        list_page([], after=after)

@@ -150,6 +150,47 @@ def test_a_dead_reply_to_loses_nothing_and_is_counted() -> None:
         assert store.ref.ask(GetStats()).undeliverable == 1
 
 
+@pytest.mark.parametrize("wrong", ["an agent", 5, object()])
+def test_a_reply_to_that_is_no_actor_is_refused_and_harms_nobody(wrong: Any) -> None:
+    with running() as store:
+        proxy: Any = Agent.start(store.ref, queue.SimpleQueue()).proxy()
+        for reply_to in (wrong, proxy):
+            with pytest.raises(InvalidInput, match="ActorRef"):
+                store.ref.tell(AddTurn(KEY, AvatarText("x")), reply_to=reply_to)
+        assert store.ref.ask(AddTurn(KEY, AvatarText("y")), timeout=WAIT_S).position == 3
+
+
+def test_a_future_that_its_holder_has_set_harms_nobody_else() -> None:
+    with running() as store:
+        store.log.open_gate.clear()
+        future: pykka.Future[Any] = store.ref.ask(AddTurn(KEY, AvatarText("x")), block=False)
+        future.set("mine")
+        store.log.open_gate.set()
+        assert store.ref.ask(AddTurn(KEY, AvatarText("y")), timeout=WAIT_S).durable
+        assert store.ref.ask(GetStats()).undeliverable == 1
+
+
+@pytest.mark.parametrize("session", ["", "nothing that a receipt holds", 5, b"0" * 32])
+def test_a_session_that_no_receipt_can_hold_is_bad_input_and_is_not_repeated(session: Any) -> None:
+    with running() as store, pytest.raises(InvalidInput) as caught:
+        store.ref.ask(AddTurn(KEY, AvatarText("x"), None, session))
+    assert "nothing that" not in str(caught.value)
+
+
+@pytest.mark.parametrize("timeout", ["1", b"", True, float("nan")])
+def test_a_timeout_that_is_no_number_is_refused_before_anything_is_stored(timeout: Any) -> None:
+    with running() as store:
+        with pytest.raises(InvalidInput, match="timeout"):
+            store.ref.ask(AddTurn(KEY, AvatarText("x")), timeout=timeout)
+        assert store.ref.ask(GetContext(KEY)).session_id is None
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300, 10**400], ids=["inf", "float", "int"])
+def test_a_timeout_without_end_waits_for_the_answer(timeout: float) -> None:
+    with running() as store:
+        assert store.ref.ask(AddTurn(KEY, AvatarText("x")), timeout=timeout).position == 3
+
+
 def test_a_closed_loop_loses_nothing_and_is_counted() -> None:
     with running() as store:
         store.log.open_gate.clear()
