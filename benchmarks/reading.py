@@ -13,6 +13,7 @@ from writing import Listener, build, config
 from turnfold.actors.config import Config
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.events.event import Gap
+from turnfold.events.keys import ConversationKey
 from turnfold.events.limits import Limits
 from turnfold.events.log.generation_file import (
     Rejected,
@@ -22,6 +23,7 @@ from turnfold.events.log.generation_file import (
 )
 from turnfold.events.log.reader import LogReader
 from turnfold.events.log.replay import replay, store_disk
+from turnfold.events.turns import Turn
 
 FIFTY = Limits(turns_per_session=50)
 """Keeps the last 50 turns, so that a context is what other stores call "the last 50"."""
@@ -191,17 +193,17 @@ def memory(lines: Sequence[Line], directory: Path, live_bytes: int) -> Figures:
     """Resident memory per byte of live text once the aggregate limit is full."""
     base = _resident()
     limits = Limits(aggregate_bytes=live_bytes)
-    turns = [(key_of(line), turn_of(line)) for line in lines]
+    by_key: dict[ConversationKey, list[Turn]] = {}
+    for line in lines:
+        by_key.setdefault(key_of(line), []).append(turn_of(line))
     text = 0
     settings = config(directory, durability="flush", limits=limits)
     assert settings.storage_path is not None
     with ConversationStore(settings) as store:
-        number = 0
         while text < live_bytes * 2:  # twice: full, and with evictions and compactions
-            key, turn = turns[number % len(turns)]
-            store.add_turn(key, turn)
-            text += turn.text.byte_count
-            number += 1
+            for key, turns in by_key.items():
+                store.add_turns(key, turns)
+                text += sum(turn.text.byte_count for turn in turns)
         accounted = store.stats().aggregate_bytes
         grown = _resident() - base
     live = sum(
