@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from turnfold.actors.cli import render
+from turnfold.actors.cli.event_formats import EventFormat, print_event, print_schema
 from turnfold.actors.cli.place import (
     ConfigOption,
     JsonOption,
@@ -54,37 +55,59 @@ def events(
         int | None,
         typer.Option(min=1, metavar="N", help="Stop after so many events.", show_default=False),
     ] = None,
+    form: Annotated[
+        EventFormat | None,
+        typer.Option(
+            "--format",
+            help="All fields of each event, for other programs: JSON Lines, a CBOR sequence, or"
+            " CloudEvents 1.0 as JSON Lines.",
+            show_default=False,
+        ),
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of --format jsonl and end.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print every event with its position, time and reason. Never what was said.
 
     Avatars appear as pseudonyms: `turnfold subject` tells which is whose. Only durable events are
     shown. A gap (trimmed or damaged positions) has a line of its own. With --json each line is an
-    object.
+    object; --format has every field that an event has outside its sealed content.
 
     \b
     Examples:
+      turnfold events --format cloudevents
       turnfold events --reason expired --reason evicted
       turnfold events --key 61bd0364-10b9-504d-bc71-12251bcea0a7 direct_im
       turnfold events --after 12000 --follow --json
     """
     from turnfold.actors.cli.views import tag_of
+    from turnfold.events.errors import InvalidInput
     from turnfold.events.event import Gap
 
+    if schema:
+        print_schema()
+        return
+    if form is not None and as_json:
+        raise InvalidInput("give --json or --format, not both")
     reasons = _reasons(reason)
     path = path_of(existing(store, config))
     tag = None if key is None else tag_of(path, key_of(*key))
     count = 0
-    if not as_json:
+    store_id = _store_id(path)
+    if not as_json and form is None:
         render.echo(
             _FORMAT.format(
                 "position", "time (UTC)", "reason", "event", "session", "turns", "bytes", "who"
             ).rstrip()
         )
-    for item in notices_of(path, after, follow=follow):
+    for event, item in notices_of(path, after, follow=follow):
         if not isinstance(item, Gap) and not _wanted(item, reasons, tag):
             continue
-        if as_json:
+        if form is not None:
+            print_event(event, item, form, store_id)
+        elif as_json:
             render.print_json(_described(item))
         else:
             render.echo(_line(item))
@@ -93,8 +116,10 @@ def events(
             return
 
 
-def notices_of(storage_path: Path, after: int, *, follow: bool = False) -> "Iterator[Notice | Gap]":
-    """The notices of events behind `after`; with `follow` it waits for more and never ends."""
+def notices_of(
+    storage_path: Path, after: int, *, follow: bool = False
+) -> "Iterator[tuple[Event | Gap, Notice | Gap]]":
+    """Events behind `after` with their notices; with `follow` it waits for more and never ends."""
     from turnfold.events.log.reader import LogReader
     from turnfold.events.log.replay import store_disk
     from turnfold.events.notice import notices
@@ -105,12 +130,24 @@ def notices_of(storage_path: Path, after: int, *, follow: bool = False) -> "Iter
     idle = threading.Event()
     try:
         while True:
-            yield from notices(_decoded(reader, after), where)
+            for event in _decoded(reader, after):
+                yield event, next(notices([event], where))
             if not follow:
                 return
             idle.wait(POLL_S)
     finally:
         reader.close()
+        disk.close()
+
+
+def _store_id(storage_path: Path) -> bytes:
+    from turnfold.events.log.replay import store_disk
+    from turnfold.events.log.survey import list_entries, store_id_of
+
+    disk = store_disk(storage_path)
+    try:
+        return store_id_of(list_entries(disk)) or bytes(16)
+    finally:
         disk.close()
 
 
