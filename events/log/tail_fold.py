@@ -25,7 +25,9 @@ class TailFold:
     `stuck` is the position of the first frame that couldn't be folded although it is whole; 0 if
     there was none; `misfit` says where it is if the state refuses it. `undealt` is a gap by damage
     whose opening never got to say what it means, `declared` are ranges that openings said are lost.
-    `written` are the generations that the log says were written: (position, digest).
+    `written` are the generations that the log says were written: (position, digest). `bridged` is
+    a declared gap that this fold passed over and `orphans` are sessions from before it that its
+    opening left live: it knew better, by a generation that isn't there any more.
     """
 
     def __init__(self, state: StoreState, anchor: Anchor) -> None:
@@ -37,7 +39,14 @@ class TailFold:
         self.undealt: Gap | None = None
         self.declared: list[Gap] = []
         self.written: set[tuple[int, bytes]] = set()
-        self.skipped = 0  # the last position passed over because of damage
+        self.skipped: Gap | None = None  # passed over, and its opening isn't folded yet
+        self.bridged: Gap | None = None
+        self.orphans: set[int] = set()
+
+    @property
+    def has_unproven(self) -> bool:
+        """Whether sessions are live that may have ended in a gap."""
+        return self.skipped is not None or not self.orphans.isdisjoint(self.state.where)
 
     def visit(self, place: Place, frame: ScannedFrame, head: bytes) -> None:
         """One frame. Raises OtherChain, or UnsupportedFormat for events of a newer format."""
@@ -70,14 +79,18 @@ class TailFold:
         )
         if len(events) != frame.header.count:
             raise CorruptData("a frame's header counts other events than it holds")
+        dealt_with: Gap | None = None
         for event in events:
             evolve(self.state, event)
             if isinstance(event, GenerationWritten):
                 self.written.add((event.generation, event.digest))
             if isinstance(event, StoreOpened) and event.reason is Reason.OPENED_DAMAGED:
-                self.undealt, self.skipped = None, 0
+                dealt_with, self.undealt, self.skipped = self.skipped, None, None
                 if event.lost_first:
                     self.declared.append(Gap(event.lost_first, event.lost_last, event.reason))
+        if dealt_with is not None and self.state.where:
+            self.bridged = dealt_with
+            self.orphans.update(self.state.where)
 
     def declare(self, gap: Gap) -> None:
         """A gap that a segment's header declares."""
@@ -91,4 +104,4 @@ class TailFold:
             return
         evolve(state, Gap(state.position + 1, gap.last, gap.reason))
         state.commit()
-        self.skipped = gap.last
+        self.skipped = gap

@@ -80,14 +80,13 @@ def judge(found: Survey, fold: TailFold, entries: Sequence[SegmentEntry], *, new
         verdict = _behind_a_gap(found, fold, breaks, kept_head, entries)
     else:
         verdict = _proven(found, fold, breaks)
-    if fold.undealt is not None and not verdict.is_damage:
+    gap = fold.undealt or (fold.bridged if fold.has_unproven else None)
+    if gap is not None and not verdict.is_damage:
         verdict = attrs.evolve(
-            verdict,
-            reason=Reason.OPENED_DAMAGED,
-            lost_first=fold.undealt.first,
-            lost_last=fold.undealt.last,
-            sessions_lost=fold.skipped > 0,
+            verdict, reason=Reason.OPENED_DAMAGED, lost_first=gap.first, lost_last=gap.last
         )
+    if fold.has_unproven:
+        verdict = attrs.evolve(verdict, sessions_lost=True)
     return attrs.evolve(
         verdict,
         cuts=(*verdict.cuts, *found.overlaps),

@@ -214,3 +214,25 @@ def test_a_directory_of_other_files_is_no_store_and_left_alone() -> None:
 
 def everything(rig: Rig) -> dict[str, bytes]:
     return {path: rig.disk.content(path) for path in rig.disk.paths()}
+
+
+def test_what_was_lost_stays_lost_when_its_ending_and_then_the_generation_go_too() -> None:
+    rig = Rig(8)
+    rig.open()
+    rig.order(Say(KEYS[0], (rig.text(Random(8)),), (0,)))
+    rig.close()
+    rig.open()
+    rig.close()
+    (generation,) = generations(rig)
+    rig.disk.remove(generation)
+    rig.disk.flip(segments(rig)[-1], 8 * SEGMENT_HEADER_BYTES)  # a durable frame
+    assert not rig.open_damaged()
+    rig.close()  # its generation says that the session was lost
+    rig.disk.flip(segments(rig)[-1], 0)  # the frame that says so is gone
+    assert rig.open_damaged(), "the generation knows"
+    rig.close()
+    (generation,) = generations(rig)
+    rig.disk.remove(generation)
+    assert rig.open_damaged(), "and what is left knows that it doesn't"
+    assert not rig.visible.talks
+    assert rig.store.report.sessions_lost
