@@ -182,6 +182,7 @@ def _behind_a_gap(
     """Everything from the first bad position on is given up, up to whatever anything names."""
     first = breaks[0].position if breaks else found.position + 1
     last = max(found.evidence, found.highest_seen, *(entry.base - 1 for entry in entries), first)
+    gap = Gap(first, last, Reason.OPENED_DAMAGED)
     kept: tuple[Region, ...] = ()
     cuts: tuple[Cut, ...] = ()
     dropped_from = last + 1
@@ -191,11 +192,13 @@ def _behind_a_gap(
         dropped_from = bad.base if whole else bad.base + 1
         if not whole:
             kept, cuts = _torn(bad, cut=True)
+        else:
+            gap, head = _joined(gap, head, entries, bad.base)
     return Verdict(
         Reason.OPENED_DAMAGED,
         last,
         head,
-        gap=Gap(first, last, Reason.OPENED_DAMAGED),
+        gap=gap,
         kept=kept,
         cuts=cuts,
         dropped=tuple(
@@ -205,3 +208,14 @@ def _behind_a_gap(
         lost_last=last,
         sessions_lost=bool(fold.stuck) or fold.state.position < found.evidence,
     )
+
+
+def _joined(gap: Gap, head: bytes, entries: Sequence[SegmentEntry], base: int) -> tuple[Gap, bytes]:
+    """The gap and the head before it, the gap included that a dropped segment declares before."""
+    for entry in entries:
+        header = entry.header
+        if entry.base == base and header is not None and header.gap is not None:
+            before = header.gap
+            if before.last == gap.first - 1:
+                return attrs.evolve(gap, first=before.first), header.previous_head
+    return gap, head

@@ -236,3 +236,22 @@ def test_what_was_lost_stays_lost_when_its_ending_and_then_the_generation_go_too
     assert rig.open_damaged(), "and what is left knows that it doesn't"
     assert not rig.visible.talks
     assert rig.store.report.sessions_lost
+
+
+def test_a_gap_that_a_damaged_segment_declared_stays_declared() -> None:
+    rig = store()
+    for path in (*segments(rig)[:-1], *generations(rig)):
+        rig.disk.remove(path)
+    assert not rig.open_damaged()  # the log begins with a gap now
+    rig.close()
+    for path in generations(rig):
+        rig.disk.remove(path)
+    rig.disk.flip(segments(rig)[-1], 8 * SEGMENT_HEADER_BYTES)
+    rig.open_damaged()
+    rig.order(Say(KEYS[0], (rig.text(Random(5)),), (0,)))
+    rig.disk.crash()
+    rig.open()
+    rig.check_recovery()
+    gaps = [item for item in rig.store.log.read(0) if isinstance(item, Gap)]
+    assert [gap.reason for gap in gaps] == [Reason.OPENED_DAMAGED]
+    assert gaps[0].first == 1
