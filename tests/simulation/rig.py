@@ -319,6 +319,10 @@ class Rig:
         possible = [after] if durable else [*possible, *accepted]
         miss = self._miss(after)
         assert miss is None, miss
+        for one, outcome in zip(orders[-1:], outcomes[-1:], strict=True):
+            if isinstance(one, Say) and isinstance(outcome, tuple) and not one.turn_id:
+                shown = self.store.context(key_of(one.key)).messages[-1].content
+                assert one.texts[-1] in shown, "the newest turn isn't shown as the newest"
         self.visible = after
         self.history += accepted
         self.possible = possible + self._prefixes(unknown, after.copy())
@@ -440,8 +444,6 @@ class Rig:
             messages = messages[1:]
         left = list(said)  # compaction may take tool turns from between others
         for content in reversed(messages):
-            if left and left[-1] not in content and content is messages[-1]:
-                return "the newest turn isn't shown as the newest"
             while left and left[-1] not in content:
                 left.pop()
             if not left:
