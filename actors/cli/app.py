@@ -23,6 +23,7 @@ from turnfold.actors.cli import (
     render,
     replaying,
     state,
+    timeline,
     verification,
 )
 
@@ -76,6 +77,7 @@ app.command(short_help="Delete and erase what an avatar said.")(erase.delete)
 app.command(short_help="List what is kept about one avatar.")(inspection.subject)
 app.command(short_help="Print the audit stream.")(event_stream.events)
 app.command(short_help="Rebuild the state of any moment.")(replaying.replay)
+app.command(short_help="Draw a store's life: sessions, bytes, marks.")(timeline.timeline)
 app.command(short_help="Check the whole store.")(verification.verify)
 app.command(short_help="Show a text with its secrets replaced.")(redaction.redact)
 app.add_typer(audit.app, name="audit", short_help="Sign the log's head, prove it later, export.")

@@ -18,8 +18,7 @@ from turnfold.events.event import Gap
 from turnfold.events.log.disk import Disk, File
 from turnfold.events.log.frame import encode_frame, encode_watermark
 from turnfold.events.log.posix_disk import PosixDisk
-from turnfold.events.log.reader import LogReader
-from turnfold.events.log.replay import STORE_DIRECTORY, store_disk
+from turnfold.events.log.replay import STORE_DIRECTORY, durable_position, store_disk
 from turnfold.events.log.scan import ScannedFrame
 from turnfold.events.log.segment import (
     LOG_DIRECTORY,
@@ -62,21 +61,6 @@ def export_log(storage_path: str | Path, directory: str | Path) -> Exported:
             target.close()
     finally:
         source.close()
-
-
-def durable_position(disk: Disk) -> int:
-    """The last position that the log itself shows to be durable; 0 if there is none."""
-    bases = list_segments(disk)
-    if not bases:
-        return 0
-    reader = LogReader(disk, bases[-1] - 1, content=False)
-    try:
-        last = bases[-1] - 1
-        for item in reader.read():
-            last = item.last
-        return last
-    finally:
-        reader.close()
 
 
 class _Export:

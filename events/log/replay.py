@@ -26,6 +26,7 @@ from turnfold.events.log.generation_file import (
 )
 from turnfold.events.log.posix_disk import PosixDisk
 from turnfold.events.log.reader import LogReader
+from turnfold.events.log.segment import list_segments
 from turnfold.events.reasons import Reason
 from turnfold.events.snapshot import capture, state_digest
 from turnfold.events.state import StoreState
@@ -116,11 +117,24 @@ def position_at(disk: Disk, at: int) -> int:
     return found
 
 
+def durable_position(disk: Disk) -> int:
+    """The last position that the log itself shows to be durable; 0 if there is none."""
+    bases = list_segments(disk)
+    if not bases:
+        return 0
+    reader = LogReader(disk, bases[-1] - 1, content=False)
+    try:
+        return max((item.last for item in reader.read()), default=bases[-1] - 1)
+    finally:
+        reader.close()
+
+
 class Replaying:
     """Folds a log; iterating gives the same state again after each frame.
 
-    With `until` it ends there, in the middle of a frame if need be. `started` names the
-    generations that the fold had to start from.
+    With `until` it ends there, in the middle of a frame if need be. `events` are those folded in
+    last, none where a generation's state was taken. `started` names the generations that the fold
+    had to start from.
     """
 
     def __init__(self, disk: Disk, *, until: int | None = None, content: bool = False) -> None:
@@ -129,6 +143,7 @@ class Replaying:
         self._content = content
         self._generations = sorted(list_generations(disk))
         self.state = StoreState()
+        self.events: Sequence[Event] = ()
         self.started: list[str] = []
 
     def __iter__(self) -> Iterator[StoreState]:
@@ -136,6 +151,7 @@ class Replaying:
         reader = LogReader(self._disk, content=self._content)
         try:
             for item in reader.read(until):
+                self.events = ()
                 if isinstance(item, Gap):
                     if self._pass(item):
                         yield self.state
@@ -150,17 +166,18 @@ class Replaying:
                 yield self.state
                 if until is not None and self.state.position >= until:
                     return
+            self.events = ()
             self._reach(until)
             yield self.state
         finally:
             reader.close()
 
     def _fold(self, events: Sequence[Event]) -> None:
-        state = self.state
+        state, until = self.state, self._until
+        if until is not None and events[-1].position > until:
+            events = [event for event in events if event.position <= until]
         try:
             for event in events:
-                if self._until is not None and event.position > self._until:
-                    break
                 evolve(state, event)
         except CorruptData as error:
             raise ReplayError(
@@ -168,6 +185,7 @@ class Replaying:
                 " before it is lost, replay from a later generation by a later position"
             ) from error
         state.commit()
+        self.events = events
 
     def _pass(self, gap: Gap) -> bool:
         """Get over positions that aren't there; whether a generation's state was taken for it."""
