@@ -22,12 +22,13 @@ import attrs
 
 from turnfold.events.errors import InvalidConfig, LimitTooHigh
 from turnfold.events.limits import BOUNDS, Limits
+from turnfold.events.redaction import is_clean
 
 Durability = Literal["commit", "flush"]
 OnDamage = Literal["recover", "refuse"]
 
 CONFIG_BYTES_MAX: Final = 1024 * 1024
-SHOWN_NAME_MAX: Final = 64  # characters of an unknown key that a message repeats
+_NAME: Final = re.compile(r"[A-Za-z_.-]{1,40}", re.ASCII)  # an unknown key a message may repeat
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 24 * _HOUR_S
 
@@ -253,9 +254,16 @@ def _refuse_unknown(section: str, table: Mapping[object, object]) -> None:
         if not isinstance(name, str):
             raise InvalidConfig(f"{section or 'the configuration'} has a key that is not a text")
         if name not in _TABLES[section]:
-            shown = ascii(name)[1:-1][:SHOWN_NAME_MAX]
+            shown = _shown_name(name)
             dotted = f"{section}.{shown}" if section else shown
             raise InvalidConfig(f"{dotted} is not a setting{_suggestion(section, name)}")
+
+
+def _shown_name(name: str) -> str:
+    """An unknown key as a message may show it: what isn't formed like a key could be a secret."""
+    if _NAME.fullmatch(name) and is_clean(name):
+        return name
+    return f"<a key of {len(name)} characters>"
 
 
 def _suggestion(section: str, name: str) -> str:
