@@ -65,7 +65,7 @@ _INTRO = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(
-    rf"\"(?P<q1>[^\"{NOT_MASK}\n]{{3,64}})\"|'(?P<q2>[^'{NOT_MASK}\n]{{3,64}})'"
+    rf"\"(?P<q1>(?:[^\"\\{NOT_MASK}\n]|\\[^{NOT_MASK}\n]){{3,64}}+)\"|'(?P<q2>[^'{NOT_MASK}\n]{{3,64}})'"
     rf"|“(?P<q3>[^”{NOT_MASK}\n]{{3,64}})”|`(?P<q4>[^`{NOT_MASK}\n]{{3,64}})`"
     rf"|(?P<word>[^\s{NOT_MASK}。，、！？；：）」』】》…]{{3,256}}+)"
 )

@@ -53,6 +53,11 @@ RULES: tuple[Rule, ...] = (
     *MONEY_RULES,
 )
 
+# Quotes around a value in prose, escaped ones too, with what a sentence or JSON has behind them.
+_OPENING = re.compile(r"(?:\\{0,4}[\"'`“]){1,3}")
+_CLOSING = re.compile(r"\\{0,4}[\"'`”](?:\\{0,4}[\"'`”]|[,;:.!?)\]}])*\Z")
+_CLOSING_REACH = 16
+
 _URL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:/[]@%-")
 _RUN = re.compile(rf"[^\s{NOT_MASK}\"'`,;<>(){{}}]*+")
 
@@ -184,7 +189,7 @@ class _Scan:
                 for start, end in search.near(at, cue):
                     end_of_run = self._run_end(start, end)
                     behind = max(behind, end_of_run)
-                    yield start, end_of_run, "credential"
+                    yield *self._within_quotes(start, end_of_run), "credential"
                 at = low.find(cue, behind)
 
     def _accepted(self, rule: Rule, match: re.Match[str]) -> Span | None:
@@ -195,6 +200,8 @@ class _Scan:
             start, end = self._whole_address(start, end)
         elif end == match.end():
             end = self._run_end(start, end)
+        if rule.kind == "credential":
+            start, end = self._within_quotes(start, end)
         return (start, end, rule.kind) if end > start else None
 
     def _run_end(self, start: int, end: int) -> int:
@@ -203,6 +210,14 @@ class _Scan:
             return end
         match = _RUN.match(self._text, end)
         return match.end() if match is not None else end
+
+    def _within_quotes(self, start: int, end: int) -> tuple[int, int]:
+        """A told value without the quotes around it, so that JSON that tells it stays JSON."""
+        opening = _OPENING.match(self._text, start, end)
+        closing = _CLOSING.search(self._text, max(start, end - _CLOSING_REACH), end)
+        first = start if opening is None else opening.end()
+        last = end if closing is None else closing.start()
+        return (first, last) if first < last else (start, end)
 
     def _whole_address(self, start: int, end: int) -> tuple[int, int]:
         """A capability path with the host before it, without the sentence's punctuation."""
@@ -232,7 +247,16 @@ def find(text: str, work: Work) -> list[Span]:
     _search_gaps(base, screen, work, found)
     if last is not base:
         _search_gaps(last, last_screen, work, found)
-    return _united(found) if found else found
+    return [_before_escape(text, span) for span in _united(found)] if found else found
+
+
+def _before_escape(text: str, span: Span) -> Span:
+    """The same range without the backslashes that escape the quote behind it."""
+    start, end, kind = span
+    if text[end : end + 1] in ('"', "'"):
+        while end > start + 1 and text[end - 1] == "\\":
+            end -= 1
+    return start, end, kind
 
 
 def _search_gaps(view: View, screen: Screen, work: Work, found: list[Span]) -> None:

@@ -140,7 +140,7 @@ def folded(text: str) -> View:
 _ESCAPE = re.compile(
     r"%(?P<percent>[0-9A-Fa-f]{2})"
     r"|&(?P<entity>\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});"
-    r"|\\(?:u(?P<four>[0-9A-Fa-f]{4})|x(?P<two>[0-9A-Fa-f]{2})|(?P<slash>[/_\-]))",
+    r"|\\(?:u(?P<four>[0-9A-Fa-f]{4})|x(?P<two>[0-9A-Fa-f]{2})|(?P<slash>[/_\-\"'\\]))",
     re.ASCII,
 )
 
