@@ -23,6 +23,7 @@ _UNITS_MAX: Final = 16
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[ \t]+|(?<=[。！？])|\n+")  # noqa: RUF001  # CJK stops
 _NUMBER = re.compile(r"[0-9]")
+_WIDE = re.compile("[\u2e80-\U0010ffff]")  # scripts without blanks, and everything above them
 _CUE = re.compile(
     r"\b(?:will|promised?|agreed?|deal|tomorrow|today|tonight|meet|owed?|owes|paid|pay|must"
     r"|deadline|name is|lives? (?:in|at)|birthday|wants?|needs?|cancel(?:led)?|moved?|born"
@@ -50,7 +51,7 @@ def _split(text: str) -> Iterator[str]:
 def _units(sentence: str) -> int:
     """Roughly the words that say something, also where a script puts no blanks between words."""
     words = {word for word in sentence.split(" ") if len(word) > 3}
-    wide = sum(1 for char in sentence if char >= "\u2e80") if not sentence.isascii() else 0
+    wide = 0 if sentence.isascii() else len(_WIDE.findall(sentence))
     return min(len(words) + wide // 2, _UNITS_MAX)
 
 
