@@ -13,7 +13,7 @@ from writing import Listener, build, config
 from turnfold.actors.config import Config
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.events.event import Gap
-from turnfold.events.keys import ConversationKey
+from turnfold.events.keys import Channel, ConversationKey
 from turnfold.events.limits import Limits
 from turnfold.events.log.generation_file import (
     Rejected,
@@ -23,7 +23,6 @@ from turnfold.events.log.generation_file import (
 )
 from turnfold.events.log.reader import LogReader
 from turnfold.events.log.replay import replay, store_disk
-from turnfold.events.turns import Turn
 
 FIFTY = Limits(turns_per_session=50)
 """Keeps the last 50 turns, so that a context is what other stores call "the last 50"."""
@@ -193,17 +192,17 @@ def memory(lines: Sequence[Line], directory: Path, live_bytes: int) -> Figures:
     """Resident memory per byte of live text once the aggregate limit is full."""
     base = _resident()
     limits = Limits(aggregate_bytes=live_bytes)
-    by_key: dict[ConversationKey, list[Turn]] = {}
-    for line in lines:
-        by_key.setdefault(key_of(line), []).append(turn_of(line))
-    text = 0
+    turns = [turn_of(line) for line in lines]
     settings = config(directory, durability="flush", limits=limits)
     assert settings.storage_path is not None
+    text = number = 0
     with ConversationStore(settings) as store:
         while text < live_bytes * 2:  # twice: full, and with evictions and compactions
-            for key, turns in by_key.items():
-                store.add_turns(key, turns)
-                text += sum(turn.text.byte_count for turn in turns)
+            key = ConversationKey(f"{number % 1000 + 1:032x}", Channel.DIRECT_IM)
+            some = turns[number * 64 % len(turns) :][:64]
+            store.add_turns(key, some)
+            text += sum(turn.text.byte_count for turn in some)
+            number += 1
         accounted = store.stats().aggregate_bytes
         grown = _resident() - base
     live = sum(
