@@ -1,6 +1,5 @@
 """`turnfold replay`: the state at any position or time, folded again from the files."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +9,8 @@ from turnfold.actors.cli import render
 from turnfold.actors.cli.place import ConfigOption, JsonOption, StoreOption, existing, path_of
 
 if TYPE_CHECKING:
+    from turnfold.events.log.changes import SessionChange
     from turnfold.events.log.replay import GenerationCheck, Replayed
-    from turnfold.events.session import Session
-    from turnfold.events.state import StoreState
 
 
 def replay(
@@ -114,57 +112,42 @@ def _facts(found: "Replayed") -> dict[str, Any]:
 
 
 def _diff(path: Path, first: int, second: int, *, as_json: bool) -> None:
-    from turnfold.events.errors import InvalidInput
-    from turnfold.events.log.replay import replay as replayed
+    from turnfold.events.log.changes import changes
 
-    if not 0 < first <= second:
-        raise InvalidInput("--diff takes two positions from 1 on, the lower one first")
-    before, after = replayed(path, until=first), replayed(path, until=second)
-    changes = list(_changes(before.state, after.state))
+    found = changes(path, first, second)
+    described = [_change(one) for one in found.sessions]
     if as_json:
-        render.print_json(
-            {"from": _facts(before), "to": _facts(after), "sessions": changes},
-        )
+        facts = {"from": _facts(found.before), "to": _facts(found.after)}
+        render.print_json(facts | {"sessions": described})
         return
-    if changes:
-        columns = ("session", "channel", "what", ">turns", ">bytes", "why")
-        names = ("session", "channel", "change", "turns", "bytes", "reason")
-        render.print_table(columns, ([change[name] for name in names] for change in changes))
-    same = before.digest == after.digest
+    if described:
+        columns = ("session", "channel", "what", ">turns", ">compacted", ">bytes", "why")
+        names = ("session", "channel", "change", "turns", "compacted", "bytes", "why")
+        rows = ([_why(change)[name] for name in names] for change in described)
+        render.print_table(columns, rows)
+    same = found.before.digest == found.after.digest
     render.echo(
-        f"from position {first:,} to {second:,}: {render.quantity(len(changes), 'session')}"
+        f"from position {first:,} to {second:,}: {render.quantity(len(described), 'session')}"
         f" changed, digests {'are equal' if same else 'differ'}"
     )
 
 
-def _changes(before: "StoreState", after: "StoreState") -> Iterable[dict[str, Any]]:
-    """One entry for each session that is not the same in both states, by its start."""
-    old = {session.start: session for session in before.sessions()}
-    new = {session.start: session for session in after.sessions()}
-    for start in sorted(old.keys() | new.keys()):
-        was, now = old.get(start), new.get(start)
-        if was is None and now is not None:
-            yield _change(now, "started", now.turn_count, now.size, now.started.reason.value)
-        elif now is None and was is not None:
-            ended = after.ended.get(was.tag)
-            reason = ended.reason.value if ended is not None and ended.start == start else None
-            yield _change(was, "ended", -was.turn_count, -was.size, reason)
-        elif was is not None and now is not None and (was.last, was.size) != (now.last, now.size):
-            turns, size = now.turn_count - was.turn_count, now.size - was.size
-            yield _change(now, "changed", turns, size, None)
-
-
-def _change(
-    session: "Session", change: str, turns: int, size: int, reason: str | None
-) -> dict[str, Any]:
+def _change(one: "SessionChange") -> dict[str, Any]:
     return {
-        "session": session.start,
-        "channel": session.channel.value,
-        "change": change,
-        "turns": turns,
-        "bytes": size,
-        "reason": reason,
+        "session": one.session,
+        "channel": None if one.channel is None else one.channel.value,
+        "change": one.what,
+        "started": None if one.started is None else one.started.value,
+        "ended": None if one.ended is None else one.ended.value,
+        "turns": one.turns,
+        "compacted": one.compacted,
+        "bytes": one.bytes_after - one.bytes_before,
     }
+
+
+def _why(change: dict[str, Any]) -> dict[str, Any]:
+    reasons = [change[name] for name in ("started", "ended") if change[name] is not None]
+    return change | {"why": ", ".join(reasons)}
 
 
 # --- generations -----------------------------------------------------------------------------

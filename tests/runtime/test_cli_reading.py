@@ -262,10 +262,10 @@ def test_the_difference_of_two_positions_names_sessions(store: Path) -> None:
 
     done = turnfold("replay", "--diff", 3, last, "--store", store, "--json").json
 
-    assert [(item["change"], item["turns"]) for item in done["sessions"]] == [
-        ("ended", -1),
-        ("started", 2),
-        ("started", 2),
+    assert [(item["change"], item["turns"], item["ended"]) for item in done["sessions"]] == [
+        ("ended", 0, "expired.inactivity"),
+        ("started", 2, None),
+        ("started", 2, None),
     ]
 
 
