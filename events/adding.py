@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from hashlib import blake2b
 
+import attrs
+
 from turnfold.events import event as e
 from turnfold.events.commands import AddTurns, Entropy, TurnToAdd
 from turnfold.events.compaction import compact
@@ -13,12 +15,21 @@ from turnfold.events.keys import ConversationKey, SessionId
 from turnfold.events.limits import SESSION_OVERHEAD_BYTES, TAG_BYTES, TURN_OVERHEAD_BYTES
 from turnfold.events.reasons import START_AFTER, Reason
 from turnfold.events.receipts import Receipt
+from turnfold.events.redaction import clip
+from turnfold.events.redaction_split import EDGE_CHARS
 from turnfold.events.sealed import NONCE_BYTES, commit, seal
 from turnfold.events.session import KeyTag, Session, apply_turn, start_session
+from turnfold.events.split_guard import find_split, redacted_again
 from turnfold.events.state import StoreState
 from turnfold.events.turns import ActionResult
 
 TAG_DIGEST_BYTES = 16
+NOT_COMPARED = bytes(TAG_DIGEST_BYTES)
+"""The content tag of a turn that was redacted as part of a split secret.
+
+A tag of what the caller sent would let whoever has the file try passwords against it, and a tag of
+what is stored would make a retry a conflict. So the turn id alone tells a retry.
+"""
 
 
 def add_turns(
@@ -45,15 +56,19 @@ def add_turns(
 
 
 class _Candidate:
-    """A turn to add and its payload as it will be sealed: extras, then text."""
+    """A turn to add and its payload as it will be sealed: extras, then text.
 
-    __slots__ = ("extras", "text", "turn", "turn_id")
+    `is_split`: its text was redacted because it goes on with a secret of an earlier turn.
+    """
+
+    __slots__ = ("extras", "is_split", "text", "turn", "turn_id")
 
     def __init__(self, item: TurnToAdd) -> None:
         self.turn = item.turn
         self.turn_id = item.turn_id
         self.extras = encode_extras(item.turn)
         self.text = item.turn.text.encode()
+        self.is_split = False
 
 
 # --- idempotency -----------------------------------------------------------------------
@@ -79,6 +94,10 @@ def content_tag(salt: bytes, candidate: _Candidate) -> bytes:
     ).digest()
 
 
+def _stored_tag(salt: bytes, candidate: _Candidate) -> bytes:
+    return NOT_COMPARED if candidate.is_split else content_tag(salt, candidate)
+
+
 def _earlier(candidate: _Candidate, live: Session | None, state: StoreState) -> int:
     """The position that the turn already has in the live session, or 0. Raises TurnIdConflict."""
     if candidate.turn_id is None or live is None or live.salt is None:
@@ -88,7 +107,7 @@ def _earlier(candidate: _Candidate, live: Session | None, state: StoreState) -> 
         return 0
     # Tags made under another rule set or limit may differ for the same input.
     comparable = entry[1] >= state.opening.basis_since
-    if comparable and entry[0] != content_tag(live.salt, candidate):
+    if comparable and entry[0] not in (NOT_COMPARED, content_tag(live.salt, candidate)):
         raise TurnIdConflict(
             f"a turn id of this session was used at position {entry[1]} with other content;"
             " use a fresh turn id for a new turn"
@@ -112,7 +131,7 @@ def _refuse_conflicts_within(candidates: Sequence[_Candidate]) -> None:
 
 
 def _why_ended(state: StoreState, tag: KeyTag, overdue: Session | None, command: AddTurns) -> str:
-    what = f"session {command.session} is not live"
+    what = "the session that the command names is not live"
     if overdue is not None and overdue.session_id == command.session:
         what += f" ({Reason.EXPIRED_INACTIVITY})"
     else:
@@ -180,11 +199,29 @@ def _append(
         if earlier:
             receipts.append(Receipt(earlier, session.session_id, duplicate=True))
             continue
+        if session.turns and len(candidate.turn.text) <= EDGE_CHARS:
+            session = _guard(draft, candidate, session, entropy)
         session = _append_turn(draft, candidate, session, entropy)
         receipts.append(Receipt(session.last, session.session_id))
         if turn_id is not None:
             in_command[turn_id] = session.last
     return tuple(receipts)
+
+
+def _guard(draft: Draft, candidate: _Candidate, session: Session, entropy: Entropy) -> Session:
+    """Redact a secret that the turn completes, in it and in the turn that began it."""
+    turn = candidate.turn
+    split = find_split(session.turns, turn.kind, turn.text)
+    if split is None:
+        return session
+    bytes_max = draft.limits.tool_turn_bytes if turn.kind.is_tool else draft.limits.turn_bytes
+    candidate.turn = attrs.evolve(turn, text=clip(split.after, bytes_max))
+    candidate.text = candidate.turn.text.encode()
+    candidate.is_split = True
+    if split.before is None:
+        return session
+    part = redacted_again(split.earlier, split.before, entropy)
+    return draft.redact(session, part, Reason.REDACTED_SPLIT_SECRET)
 
 
 def _append_turn(
@@ -215,7 +252,7 @@ def _append_turn(
         replaced=turn.text.replaced,
         redactions=turn.text.redactions,
         turn_tag=turn_tag(salt, candidate.turn_id) if salt and candidate.turn_id else None,
-        content_tag=content_tag(salt, candidate) if salt else None,
+        content_tag=_stored_tag(salt, candidate) if salt else None,
     )
     draft.add(event)
     after = apply_turn(session, event, draft.limits)

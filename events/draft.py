@@ -13,7 +13,7 @@ from turnfold.events.compaction import Compaction
 from turnfold.events.keys import CHANNELS, Channel
 from turnfold.events.reasons import Reason
 from turnfold.events.sealed import NONCE_BYTES, commit, seal
-from turnfold.events.session import KeyTag, Session, compacted
+from turnfold.events.session import KeyTag, Session, compacted, redacted
 from turnfold.events.state import StoreState
 
 
@@ -96,6 +96,14 @@ class Draft:
         )
         self.add(event)
         after = compacted(session, event, self.limits.turn_ids_per_session)
+        self.replace(session, after)
+        return after
+
+    def redact(self, session: Session, part: e.RedactedPart, reason: Reason) -> Session:
+        """Put a new text in place of a stored one; the session as it is afterwards."""
+        event = e.TurnRedacted(**self.common(reason), session=session.start, parts=(part,))
+        self.add(event)
+        after = redacted(session, event)
         self.replace(session, after)
         return after
 

@@ -8,8 +8,6 @@ commitments and tags alone. `state` is changed in place; it has one owner.
 from collections.abc import Iterable
 from typing import Any
 
-import attrs
-
 from turnfold.events import event as e
 from turnfold.events.errors import CorruptData
 from turnfold.events.keys import CHANNELS, Pseudonym
@@ -25,6 +23,7 @@ from turnfold.events.session import (
     StateRecord,
     apply_turn,
     compacted,
+    redacted,
     start_session,
 )
 from turnfold.events.state import StoreState
@@ -188,35 +187,9 @@ def _log_trimmed(state: StoreState, event: e.LogTrimmed) -> None:
 
 def _turn_redacted(state: StoreState, event: e.TurnRedacted) -> None:
     session = _live(state, event.session, event.position)
-    parts = {part.position: part for part in event.parts}
-    turns: list[e.TurnAdded] = []
-    change = 0
-    for turn in session.turns:
-        part = parts.pop(turn.position, None)
-        if part is None:
-            turns.append(turn)
-            continue
-        change += part.text_bytes + part.extras_bytes - turn.text_bytes - turn.extras_bytes
-        fields: dict[str, Any] = {
-            "text_bytes": part.text_bytes,
-            "extras_bytes": part.extras_bytes,
-            "commitment": part.commitment,
-            "sealed": part.sealed,
-            "redactions": part.redactions,
-        }
-        turns.append(attrs.evolve(turn, **fields))
-    summary = session.summary
-    if summary is not None and summary.position in parts:
-        part = parts.pop(summary.position)
-        change += part.text_bytes - summary.size
-        summary = attrs.evolve(
-            summary, size=part.text_bytes, commitment=part.commitment, sealed=part.sealed
-        )
-    if parts:
-        raise CorruptData(f"the redaction at position {event.position} names no stored text")
-    size = session.size + change
-    state.replace_session(attrs.evolve(session, turns=tuple(turns), summary=summary, size=size))
-    state.total_bytes += change
+    after = redacted(session, event)
+    state.replace_session(after)
+    state.total_bytes += after.size - session.size
     name = (session.start, Reason.ERASED_REDACTED)
     before = state.pending.get(name)
     positions = (before.positions if before else ()) + tuple(p.position for p in event.parts)

@@ -208,7 +208,8 @@ def redact_split(
 def _cut_again(text: RedactedText, spans: list[Span]) -> RedactedText:
     if not spans:
         return text
-    return _sealed(*_settled(*_cut(str(text), spans, text.marks)), replaced=text.replaced)
+    plain, marks = _settled(*_cut(str(text), spans, text.marks))
+    return _sealed(plain, marks, replaced=text.replaced, truncated_from=text.truncated_from)
 
 
 def _checked(text: object) -> str:

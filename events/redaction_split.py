@@ -6,7 +6,9 @@ end of one text and a short next one are looked at, so the cost is bounded.
 
 import re
 
+from turnfold.events.redaction_prose import PROSE_CUES
 from turnfold.events.redaction_rule import Span
+from turnfold.events.redaction_screen import WORD_PROBED, Cues, Screen
 from turnfold.events.redaction_search import TooMuchWork, Work, find, work_limit
 from turnfold.events.redaction_shapes import has_letters_and_digits, shape
 from turnfold.events.redaction_tokens import continues_token
@@ -15,6 +17,8 @@ EDGE_CHARS = 160
 """How much of either text, in characters, is looked at."""
 
 _WORDS_MAX = 4
+_CUES = Cues(PROSE_CUES)
+_SAID = ".,:;!?)"
 _OPEN_END = re.compile(r"[\w:=\]]$")
 _LAST_RUN = re.compile(r"[A-Za-z0-9_\-+/=.~%:]{8,}$", re.ASCII)
 _ONE_RUN = re.compile(r"[A-Za-z0-9_\-+/=.~%]{8,}", re.ASCII)
@@ -24,21 +28,43 @@ Findings = tuple[list[Span], list[Span]]
 """What has to go of the first text's end, and of the second text."""
 
 
+def may_continue(text: str) -> bool:
+    """Whether a text can be the second part of anything: a few words, no more. Half a microsecond.
+
+    Most chat is told by its length.
+    """
+    return len(text) <= EDGE_CHARS and 0 < len(text.split(None, _WORDS_MAX)) <= _WORDS_MAX
+
+
 def split_findings(tail: str, head: str) -> Findings | None:
     """What only the union of a text's end and the next text shows; None where there is nothing.
 
     A sentence goes on if the first text has no end and the second is a few words; a token goes on
     if the second text is nothing but the rest of it.
     """
-    words = head.split()
     tail = tail.rstrip()
-    if len(head) > EDGE_CHARS or not 0 < len(words) <= _WORDS_MAX or not _OPEN_END.search(tail):
+    if not may_continue(head) or not _OPEN_END.search(tail):
         return None
-    cut = len(tail) + 1
-    told = [span for span in _found(f"{tail} {head}") if span[0] >= cut]
-    if told and (len(words) == 1 or has_letters_and_digits(words[0])):
-        return [], [(start - cut, end - cut, kind) for start, end, kind in told]
+    words = head.split()
+    if _may_be_told(tail, words):
+        cut = len(tail) + 1
+        told = [span for span in _found(f"{tail} {head}") if span[0] >= cut]
+        if told:
+            return [], [(start - cut, end - cut, kind) for start, end, kind in told]
     return _wrapped(tail, head)
+
+
+def _may_be_told(tail: str, words: list[str]) -> bool:
+    """Whether the words can be a value: one alone, or one of letters and digits first.
+
+    A short plain word is one only where the text before speaks of passwords: most of the short
+    lines of a chat are such words.
+    """
+    first = words[0]
+    if len(words) > 1:
+        return has_letters_and_digits(first)
+    plain = len(first) < WORD_PROBED and first.rstrip(_SAID).isalpha()
+    return not plain or bool(_CUES.present(Screen(tail)))
 
 
 def _wrapped(tail: str, head: str) -> Findings | None:

@@ -3,10 +3,12 @@
 They are replaced, never changed, so a reader that has one may keep it.
 """
 
+from typing import Any
+
 import attrs
 
 from turnfold.events.errors import CorruptData
-from turnfold.events.event import SessionCompacted, SessionStarted, TurnAdded
+from turnfold.events.event import SessionCompacted, SessionStarted, TurnAdded, TurnRedacted
 from turnfold.events.keys import Channel, ConversationKey, Pseudonym, SessionId
 from turnfold.events.limits import (
     SESSION_OVERHEAD_BYTES,
@@ -244,3 +246,35 @@ def compacted(session: Session, event: SessionCompacted, turn_ids_max: int) -> S
         tool_turns=session.tool_turns - sum(turn.kind.is_tool for turn in gone),
         size=session.size - freed + event.summary_bytes,
     )
+
+
+def redacted(session: Session, event: TurnRedacted) -> Session:
+    """The session with some of its texts redacted again. Raises CorruptData."""
+    parts = {part.position: part for part in event.parts}
+    turns: list[TurnAdded] = []
+    change = 0
+    for turn in session.turns:
+        part = parts.pop(turn.position, None)
+        if part is None:
+            turns.append(turn)
+            continue
+        change += part.text_bytes + part.extras_bytes - turn.text_bytes - turn.extras_bytes
+        fields: dict[str, Any] = {
+            "text_bytes": part.text_bytes,
+            "extras_bytes": part.extras_bytes,
+            "commitment": part.commitment,
+            "sealed": part.sealed,
+            "redactions": part.redactions,
+        }
+        turns.append(attrs.evolve(turn, **fields))
+    summary = session.summary
+    if summary is not None and summary.position in parts:
+        part = parts.pop(summary.position)
+        change += part.text_bytes - summary.size
+        summary = attrs.evolve(
+            summary, size=part.text_bytes, commitment=part.commitment, sealed=part.sealed
+        )
+    if parts:
+        raise CorruptData(f"the redaction at position {event.position} names no stored text")
+    size = session.size + change
+    return attrs.evolve(session, turns=tuple(turns), summary=summary, size=size)

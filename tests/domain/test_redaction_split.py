@@ -1,8 +1,13 @@
 """A secret that is split over two turns is found in their union, and only there."""
 
+import json
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
 from domain.redaction_lines import ALPHANUMERIC, ORDINARY_LINES, Maker, join
 
+from turnfold.events import redaction_split
 from turnfold.events.redaction import is_clean, redact, redact_split
 
 MAKE = Maker(21)
@@ -45,3 +50,32 @@ def test_ordinary_turns_after_each_other_stay() -> None:
     for before in (*ORDINARY_LINES, "I forgot my password", "the password is", "what's your key"):
         for after in (*ORDINARY_LINES, "brb", "wrong", "thanks", "ok 5 minutes"):
             assert redact_split(redact(before), redact(after)) is None
+
+
+@pytest.mark.parametrize("before", ["my password is", "the wifi password:", "key"])
+@pytest.mark.parametrize("after", [PASSWORD, "marmalade", "4821", TOKEN[20:]])
+def test_what_is_left_of_a_split_secret_is_left_alone(before: str, after: str) -> None:
+    both = redact_split(redact(before), redact(after)) or (redact(before), redact(after))
+    assert redact_split(*both) is None
+
+
+@pytest.mark.parametrize("name", ["public_chat", "direct_im"])
+def test_real_turns_after_each_other_stay_and_few_of_them_are_searched(
+    shared_data: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [
+        redact(json.loads(line)["text"])
+        for line in (shared_data / "data" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    ]
+    searched: list[int] = []
+    found = redaction_split._found  # pyright: ignore[reportPrivateUsage]  # to count its calls
+
+    def counted(text: str) -> list[tuple[int, int, str]]:
+        searched.append(len(text))
+        return found(text)
+
+    monkeypatch.setattr(redaction_split, "_found", counted)
+    for before, after in pairwise(texts):  # whoever says it
+        assert redact_split(before, after) is None
+    assert len(searched) <= len(texts) * 0.03
+    assert max(searched) <= 2 * redaction_split.EDGE_CHARS + 1
