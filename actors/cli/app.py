@@ -14,6 +14,7 @@ from turnfold.actors.cli import (
     audit,
     contexts,
     demo,
+    doctor,
     erase,
     event_stream,
     ingest,
@@ -79,6 +80,7 @@ app.command(short_help="Print the audit stream.")(event_stream.events)
 app.command(short_help="Rebuild the state of any moment.")(replaying.replay)
 app.command(short_help="Draw a store's life: sessions, bytes, marks.")(timeline.timeline)
 app.command(short_help="Check the whole store.")(verification.verify)
+app.command(short_help="Say what is the matter with a store, and what to do.")(doctor.doctor)
 app.command(short_help="Show a text with its secrets replaced.")(redaction.redact)
 app.add_typer(audit.app, name="audit", short_help="Sign the log's head, prove it later, export.")
 app.add_typer(

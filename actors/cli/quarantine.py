@@ -37,7 +37,7 @@ def listing(
         files = Quarantine(disk, 0).files()
     finally:
         disk.close()
-    described = [{**_described(file.name), "bytes": file.size} for file in files]
+    described = [{**name_parts(file.name), "bytes": file.size} for file in files]
     if as_json:
         render.print_json({"quarantined": described})
     elif described:
@@ -84,7 +84,7 @@ def _disk(config: "Config") -> "PosixDisk":
     return store_disk(path_of(config))
 
 
-def _described(name: str) -> dict[str, object]:
+def name_parts(name: str) -> dict[str, object]:
     """A file's name as what it says: `<reason>-<around>-<digest>`."""
     reason, _, rest = name.partition("-")
     around, _, digest = rest.partition("-")

@@ -6,6 +6,8 @@ quarantine/, checkpoints/, control.sock, reserve. Other files are left alone.
 
 from typing import Final
 
+import attrs
+
 from turnfold.events.errors import StorageError, StorePathError
 from turnfold.events.log.checkpoint import CHECKPOINT_DIRECTORY
 from turnfold.events.log.disk import DIRECTORY_MODE, FILE_MODE, Disk, read_whole
@@ -25,8 +27,17 @@ DIRECTORIES: Final = (
     LOG_DIRECTORY,
     QUARANTINE_DIRECTORY,
 )
-_FILES: Final = ("LOCK", KEY_PATH, DIGEST_KEYS_PATH, RESERVE_PATH)
-_TEMPORARY: Final = ".tmp"
+FILES: Final = ("LOCK", KEY_PATH, DIGEST_KEYS_PATH, RESERVE_PATH)
+OTHERS: Final = 0o077  # what group and others must not have
+TEMPORARY: Final = ".tmp"
+
+
+@attrs.frozen
+class Modes:
+    """How many paths were open to others and are no more; `verified`: none is still."""
+
+    tightened: int
+    verified: bool
 
 
 def check_directory(disk: Disk) -> None:
@@ -36,7 +47,7 @@ def check_directory(disk: Disk) -> None:
     UnsupportedFormat.
     """
     names = disk.list("")
-    ours = {*DIRECTORIES, *_FILES}
+    ours = {*DIRECTORIES, *FILES}
     if names and not ours & set(names):
         raise StorePathError(
             f"{disk.name} holds other files and no store; choose an empty directory"
@@ -58,7 +69,7 @@ def read_key(disk: Disk) -> bytes | None:
 
 def write_key(disk: Disk, secret: bytes) -> None:
     """Keep a new store's key durably. Raises DiskFull, StorageError."""
-    temporary = f"{KEY_PATH}{_TEMPORARY}"
+    temporary = f"{KEY_PATH}{TEMPORARY}"
     discard(disk, temporary)
     file = disk.create(temporary)
     try:
@@ -81,27 +92,36 @@ def remove_temporary(disk: Disk) -> None:
     """Zero and remove what an interrupted generation or checkpoint left."""
     for directory in ("", CHECKPOINT_DIRECTORY, GENERATION_DIRECTORY):
         for name in _names(disk, directory):
-            if name.endswith(_TEMPORARY):
+            if name.endswith(TEMPORARY):
                 discard(disk, f"{directory}/{name}" if directory else name)
 
 
-def tighten(disk: Disk) -> int:
-    """Take from group and others what they may do with our files; how many that were.
+def own_paths(disk: Disk) -> list[str]:
+    """Everything of ours that is there, "" for the directory itself first."""
+    names = _names(disk, "")
+    paths = ["", *(name for name in (*FILES, *DIRECTORIES) if name in names)]
+    return paths + [f"{inner}/{name}" for inner in DIRECTORIES for name in _names(disk, inner)]
+
+
+def tighten(disk: Disk) -> Modes:
+    """Take from group and others what they may do with our files.
 
     Raises StorageError if a mode can't be changed: somebody else owns it.
     """
-    paths = ["", *(name for name in (*_FILES, *DIRECTORIES) if name in _names(disk, ""))]
-    paths += [f"{inner}/{name}" for inner in DIRECTORIES for name in _names(disk, inner)]
-    tightened = 0
-    for path in paths:
+    tightened, verified = 0, True
+    for path in own_paths(disk):
         try:
             status = disk.status(path)
         except (FileNotFoundError, StorageError):  # a link is nothing to tighten
             continue
-        if status.mode & 0o077:
-            disk.set_mode(path, DIRECTORY_MODE if status.is_directory else FILE_MODE)
+        if not status.mode & OTHERS:
+            continue
+        disk.set_mode(path, DIRECTORY_MODE if status.is_directory else FILE_MODE)
+        if disk.status(path).mode & OTHERS:  # a file system without modes takes the call
+            verified = False
+        else:
             tightened += 1
-    return tightened
+    return Modes(tightened, verified)
 
 
 def _names(disk: Disk, directory: str) -> list[str]:

@@ -157,7 +157,7 @@ class _Recovery:
         self, found: Inspection, verdict: Verdict, report: OpeningReport, secret: bytes | None
     ) -> Recovered:
         disk, limits = self._disk, self._limits
-        tightened = tighten(disk)
+        modes = tighten(disk)
         make_directories(disk)
         remove_temporary(disk)
         if secret is None:
@@ -193,7 +193,10 @@ class _Recovery:
             durable=lambda: log.durable,
         )
         report = attrs.evolve(
-            report, tightened=tightened, findings=(*report.findings, *repair.findings)
+            report,
+            tightened=modes.tightened,
+            modes_verified=modes.verified,
+            findings=(*report.findings, *repair.findings),
         )
         last = None if verdict.reason is Reason.OPENED_NEW else found.last
         return Recovered(log, archive, state, last, report)

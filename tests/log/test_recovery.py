@@ -177,3 +177,31 @@ def test_a_torn_tail_is_kept_in_quarantine_and_named() -> None:
     assert opened.report.highest_seen == history.position if opened.history is copy else True
     assert [finding.kept for finding in opened.report.findings] == [True]
     assert opened.archive.empty_quarantine() == 1
+
+
+# --- modes ---------------------------------------------------------------------------------------
+
+
+class ModelessDisk(SimDisk):
+    """A file system that accepts chmod and ignores it."""
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """Nothing comes of it."""
+        self._perform("set_mode", path)
+
+
+@pytest.mark.parametrize("kind", [SimDisk, ModelessDisk])
+def test_modes_that_are_still_too_wide_after_chmod_are_told_as_that(kind: type[SimDisk]) -> None:
+    disk = kind(3)
+    store = FileStore(disk, History(3)).run(5)
+    store.close()
+    for path in ("log", KEY_PATH):
+        disk.names[path].mode = 0o777
+
+    reports = [FileStore(disk, store.history).report for _ in range(2)]
+
+    found = [(report.tightened, report.modes_verified) for report in reports]
+    assert found == ([(2, True), (0, True)] if kind is SimDisk else [(0, False)] * 2)
+    told = {event.reason for event in store.history.events[-6:]}
+    assert (Reason.PERMISSIONS_UNSUPPORTED_PLATFORM in told) is (kind is ModelessDisk)
+    assert (Reason.PERMISSIONS_TIGHTENED in told) is (kind is SimDisk)
