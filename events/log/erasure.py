@@ -23,7 +23,7 @@ from turnfold.events.log.generation_file import (
     list_generations,
     load_generation,
 )
-from turnfold.events.log.generations import zero
+from turnfold.events.log.generations import discard_unfinished, zero
 from turnfold.events.log.scan import FrameScan, ScannedFrame, find_headers
 from turnfold.events.log.segment import list_segments, segment_path
 from turnfold.events.session import PendingErasure
@@ -66,6 +66,7 @@ def erase(disk: Disk, pending: Sequence[PendingErasure], pause: Pause) -> list[E
         _zero_spans(disk, segment_path(base), sorted(chosen, key=_offset_of), pause)
     for name in list_generations(disk):
         _in_generation(disk, name, plan, pause)
+    discard_unfinished(disk)
     return [
         Erasure(item, len(chosen), sum(span.length for span in chosen))
         for item, chosen in spans.items()

@@ -33,6 +33,7 @@ from turnfold.events.snapshot import (
 
 KEPT_MIN: Final = 2  # verified generations that are never retired
 
+_TEMPORARY: Final = ".tmp"
 _SLICE_BYTES: Final = 128 * 1024  # written or hashed between two pauses: about 0.2 ms
 _PARTS: Final = 64  # sealed parts taken between two pauses: less than 0.1 ms
 
@@ -47,7 +48,7 @@ def write_generation(
     `pause` is called between slices of about 0.2 ms. After an error (DiskFull, StorageError, or
     CorruptData if what comes back from the device differs) nothing of it is left.
     """
-    temporary = f"{GENERATION_DIRECTORY}/{captured.position:020}.tmp"
+    temporary = f"{GENERATION_DIRECTORY}/{captured.position:020}{_TEMPORARY}"
     discard(disk, temporary)
     file = disk.create(temporary)
     try:
@@ -56,13 +57,13 @@ def write_generation(
         file.sync()
         file.drop_cache()
         _check_body(file, temporary, header, payload_digest, pause)
+        name = generation_name(header.position, header.digest)
+        disk.rename(temporary, generation_path(name))
     except BaseException:
         file.close()
         discard(disk, temporary)
         raise
     file.close()
-    name = generation_name(header.position, header.digest)
-    disk.rename(temporary, generation_path(name))
     disk.sync_directory(GENERATION_DIRECTORY)
     return GenerationFile(name, header.position, header.digest, header.file_bytes)
 
@@ -158,6 +159,21 @@ def discard(disk: Disk, path: str) -> None:
     finally:
         file.close()
     disk.unlink(path)
+
+
+def discard_unfinished(disk: Disk) -> None:
+    """Remove generations that were never finished and couldn't be removed then. None is under way.
+
+    Raises StorageError.
+    """
+    try:
+        names = disk.list(GENERATION_DIRECTORY)
+    except FileNotFoundError:
+        return
+    for name in names:
+        if name.endswith(_TEMPORARY):
+            discard(disk, f"{GENERATION_DIRECTORY}/{name}")
+            disk.sync_directory(GENERATION_DIRECTORY)
 
 
 def zero(file: File, offset: int, size: int) -> None:

@@ -178,6 +178,7 @@ class Failing:
         if is_open and not rig.is_closed and not rig.store.failed:
             rig.check()
             say(rig, KEYS[3])
+            rig.order(Delete(KEYS[0]))  # nothing that failed keeps its text
             rig.check()
         for crash in (False, True):
             twin = rig.twin(seed)
