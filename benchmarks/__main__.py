@@ -1,6 +1,6 @@
 """Benchmarks of the whole product, of the disk alone and of other stores.
 
-    python benchmarks [--quick] [--rounds N] [--turns N] [--only TEXT] [--directory DIR]
+    python benchmarks [--quick] [--rounds N] [--turns N] [--only TEXT] [--no-history]
 
 Each measurement is a process of its own; a round runs all of them once, and rounds are repeated.
 The full run writes docs/reference/benchmarks.md and its plot; `--quick` prints its tables only.
@@ -91,7 +91,8 @@ def run(options: argparse.Namespace) -> tuple[Rounds, dict[str, str], int]:
         if options.quick:
             cases += QUICK_ONCE if number == 0 else ()
         else:
-            cases += [case for case in ONCE if number % 2 == 0 or case not in COSTLY]
+            costly = number % 2 == 0 and not options.no_history
+            cases += [case for case in ONCE if costly or case not in COSTLY]
         for case in cases:
             if options.only not in case or case in skipped:
                 continue
@@ -115,12 +116,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--turns", type=int, default=0, help="20,000, or 6,000 with --quick")
     parser.add_argument("--seconds", type=float, default=0.0, help="limit of one case")
+    parser.add_argument(
+        "--no-history", action="store_true", help="leave out what stores many turns first"
+    )
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--directory", type=Path, default=None, help="on the disk to measure")
     options = parser.parse_args()
     options.turns = options.turns or (6_000 if options.quick else 20_000)
     options.seconds = options.seconds or (1.0 if options.quick else 3.0)
     rounds, skipped, count = run(options)
+    cache = HERE.parent / ".cache"
+    cache.mkdir(exist_ok=True)
+    (cache / "benchmarks.json").write_text(json.dumps(rounds, indent=1))
     show(rounds, skipped)
     if not options.quick and not options.only:
         REFERENCE.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,7 @@ CASES: dict[str, Case] = {
     "open, short history": lambda lines, where, _s: reading.opened(lines[:4000], where, 20_000),
     "open, long history": lambda lines, where, _s: reading.opened(lines[:4000], where, 200_000),
     "memory": lambda lines, where, _s: reading.memory(lines[:4000], where, 64 << 20),
-    "bytes per turn": lambda lines, where, _s: writing.sizes(lines[:1000], where),
+    "bytes per turn": lambda lines, where, _s: writing.sizes(lines[:3000], where),
     "starts": lambda lines, where, _s: starting.starts(lines[:1000], where),
     "steps": lambda lines, where, _s: stepping.steps(lines[:3000], where),
     "growth, 1,000": lambda lines, where, _s: growing.grown(lines, where, 1000),

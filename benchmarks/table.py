@@ -4,6 +4,7 @@ Ratios are made inside one round, between two measurements that ran minutes apar
 the table gives their median and range.
 """
 
+import math
 import os
 import platform
 import statistics
@@ -59,7 +60,9 @@ class Goal:
 
     def share(self, value: float) -> float:
         """The part of the goal that was reached: 1 is all of it."""
-        return self.goal / value if self.at_most else value / self.goal
+        if self.at_most:
+            return self.goal / value if value else math.inf
+        return value / self.goal
 
 
 GOALS = [
@@ -124,10 +127,18 @@ GOALS = [
         at_most=True,
     ),
     Goal(
+        "log beside the text",
+        "bytes per turn",
+        "overhead_without_bytes",
+        120,
+        at_most=True,
+        unit="B/turn",
+    ),
+    Goal(
         "log beside the text, with turn ids",
         "bytes per turn",
         "overhead_with_turn_id_bytes",
-        120,
+        150,
         at_most=True,
         unit="B/turn",
     ),
@@ -230,6 +241,8 @@ def page(rounds: Rounds, skipped: Mapping[str, str], count: int) -> str:
         " the range of the rounds. Redaction, limits, the hash chain, turn ids and one subscriber"
         " are in every row of Turnfold.",
         f"{time.strftime('%Y-%m-%d')}; {count} rounds; {machine()}. {versions()}.",
+        f"Load average at the end: {os.getloadavg()[1]:.1f}. Above the number of cores other work"
+        " ran too: then only figures in CPU time and the order of the ratios mean anything.",
         "![What was reached, as a share of each goal](benchmarks.svg)",
         "## Goals",
         markdown(["line", "goal", "reached", "share of goal"], goal_rows(rounds)),
