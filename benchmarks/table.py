@@ -216,8 +216,9 @@ def machine() -> str:
     total = Path("/proc/meminfo")
     if total.exists():
         memory = f", {int(total.read_text().split()[1]) / 2**20:.0f} GiB of memory"
+    system = f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}"
     cores = len(os.sched_getaffinity(0))
-    return f"{platform.machine()}, {cores} cores{memory}, {platform.system()} {platform.release()}"
+    return f"{platform.machine()}, {cores} cores{memory}, {system}"
 
 
 def versions() -> str:
