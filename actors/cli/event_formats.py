@@ -2,7 +2,9 @@
 
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from turnfold.actors.cli import render
 
@@ -17,6 +19,20 @@ class EventFormat(StrEnum):
     JSONL = "jsonl"
     CBOR_SEQ = "cbor-seq"
     CLOUDEVENTS = "cloudevents"
+
+
+FormatOption = Annotated[
+    EventFormat | None,
+    typer.Option(
+        "--format",
+        help="All fields of each event, for other programs: JSON Lines, a CBOR sequence, or"
+        " CloudEvents 1.0 as JSON Lines.",
+        show_default=False,
+    ),
+]
+SchemaOption = Annotated[
+    bool, typer.Option("--schema", help="Print the JSON Schema of --format jsonl and end.")
+]
 
 
 def print_event(

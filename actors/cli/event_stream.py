@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from turnfold.actors.cli import render
-from turnfold.actors.cli.event_formats import EventFormat, print_event, print_schema
+from turnfold.actors.cli.event_formats import (
+    FormatOption,
+    SchemaOption,
+    print_event,
+    print_schema,
+)
 from turnfold.actors.cli.place import (
     ConfigOption,
     JsonOption,
@@ -55,18 +60,8 @@ def events(
         int | None,
         typer.Option(min=1, metavar="N", help="Stop after so many events.", show_default=False),
     ] = None,
-    form: Annotated[
-        EventFormat | None,
-        typer.Option(
-            "--format",
-            help="All fields of each event, for other programs: JSON Lines, a CBOR sequence, or"
-            " CloudEvents 1.0 as JSON Lines.",
-            show_default=False,
-        ),
-    ] = None,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON Schema of --format jsonl and end.")
-    ] = False,
+    form: FormatOption = None,
+    schema: SchemaOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print every event with its position, time and reason. Never what was said.

@@ -36,6 +36,10 @@ def replay(
         tuple[int, int] | None,
         typer.Option(metavar="A B", help="What changed between two positions.", show_default=False),
     ] = None,
+    tui: Annotated[
+        bool,
+        typer.Option("--tui", help="Step through the log on the terminal (extra `tui`)."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Rebuild the state of any moment from the log, less the text that was erased.
@@ -50,13 +54,20 @@ def replay(
       turnfold replay --at 2026-05-01T18:30:00Z
       turnfold replay --diff 5000 6000
       turnfold replay --check
+      turnfold replay --tui
     """
     from turnfold.events.errors import InvalidInput
 
     if sum((until is not None, at is not None, check, diff is not None)) > 1:
         raise InvalidInput("give one of --until, --at, --check and --diff")
+    if tui and (as_json or at is not None or check or diff is not None):
+        raise InvalidInput("--tui takes --until and nothing else")
     path = path_of(existing(store, config))
-    if check:
+    if tui:
+        from turnfold.actors.cli.stepping import show
+
+        show(path, until)
+    elif check:
         _check(path, as_json=as_json)
     elif diff is not None:
         _diff(path, *diff, as_json=as_json)

@@ -6,6 +6,7 @@ from pathlib import Path
 import attrs
 
 from turnfold.events.event import Event
+from turnfold.events.log.frame import POSITION_MAX
 from turnfold.events.log.replay import Replaying, durable_position, store_disk
 from turnfold.events.state import StoreState
 
@@ -43,8 +44,9 @@ def replay_steps(
     """
     disk = store_disk(storage_path)
     try:
-        last = durable_position(disk)
-        last = last if until is None else min(last, until)
+        last = until or 0
+        if progress is not None:
+            last = min(durable_position(disk), until or POSITION_MAX)
         replaying = Replaying(disk, until=until, content=content)
         position = 0
         for state in replaying:
