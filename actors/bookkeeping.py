@@ -7,7 +7,6 @@ from turnfold.events.event import DamageFound, Event, Gap, SubscriberParked
 from turnfold.events.limits import Limits
 from turnfold.events.log.opening import OpeningReport, opening_events
 from turnfold.events.reasons import Reason
-from turnfold.events.redaction import RULESET_VERSION
 from turnfold.events.state import StoreState
 
 Build = Callable[[int, Instant], Sequence[Event]]
@@ -19,6 +18,7 @@ def opening(
     state: StoreState,
     *,
     epoch: int,
+    ruleset: int,
     limits: Limits,
     recorded_clock: bool,
     seen_at: int,
@@ -29,7 +29,7 @@ def opening(
         state,
         now=now,
         epoch=epoch,
-        ruleset=RULESET_VERSION,
+        ruleset=ruleset,
         limits=limits,
         recorded_clock=recorded_clock,
         seen_at=seen_at,

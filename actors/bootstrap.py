@@ -28,7 +28,6 @@ from turnfold.events.log.backend import Archive, Log
 from turnfold.events.log.opening import OpeningReport
 from turnfold.events.notice import whereabouts
 from turnfold.events.reasons import Reason
-from turnfold.events.redaction import RULESET_VERSION
 from turnfold.events.state import StoreState
 
 EntropySource = Callable[[int], bytes]
@@ -145,7 +144,8 @@ def assemble(
     ages = AgeClock(clock, last)
     published = Published(state)
     where = whereabouts(state)
-    same_rules = state.opening.ruleset == RULESET_VERSION
+    rules = config.redaction
+    same_rules = state.opening.ruleset == rules.ruleset
     return Parts(
         config=config,
         log=log,
@@ -154,7 +154,9 @@ def assemble(
         published=published,
         clock=ages,
         reads=lambda recheck: Reads(published, ages, names, recheck, boundary_key(log.secret)),
-        recheck=lambda tell: Recheck(state, same_rules=same_rules, entropy=entropy, tell=tell),
+        recheck=lambda tell: Recheck(
+            state, rules=rules, same_rules=same_rules, entropy=entropy, tell=tell
+        ),
         feed=lambda parked, damaged: Feed(
             read=event_reader(log, damaged),
             head=lambda: log.durable,
@@ -170,6 +172,7 @@ def assemble(
             report,
             state,
             epoch=log.epoch,
+            ruleset=rules.ruleset,
             limits=config.limits,
             recorded_clock=clock.recorded,
             seen_at=0 if last is None else last.at,

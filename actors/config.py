@@ -23,6 +23,7 @@ import attrs
 from turnfold.events.errors import InvalidConfig, LimitTooHigh
 from turnfold.events.limits import BOUNDS, Limits
 from turnfold.events.redaction import is_clean
+from turnfold.events.redaction_operator import OperatorRules, parse_rules
 
 Durability = Literal["commit", "flush"]
 OnDamage = Literal["recover", "refuse"]
@@ -73,7 +74,11 @@ def full_name(name: str) -> str:
 # What may stand in each TOML table: settings, and the tables below it.
 _TABLES: Final[dict[str, tuple[str, ...]]] = {
     "": ("storage_path", "conversation", "session_state"),
-    "conversation": (*(n for n, s in SETTINGS.items() if s.section == "conversation"), "limits"),
+    "conversation": (
+        *(n for n, s in SETTINGS.items() if s.section == "conversation"),
+        "limits",
+        "redaction",
+    ),
     LIMITS_SECTION: tuple(BOUNDS),
     "session_state": tuple(n for n, s in SETTINGS.items() if s.section == "session_state"),
 }
@@ -197,6 +202,7 @@ class Config:
     )
     previews_allowed: bool = attrs.field(default=False, validator=_boolean("previews_allowed"))
     limits: Limits = attrs.field(factory=Limits, converter=_limits)
+    redaction: OperatorRules = attrs.field(factory=OperatorRules, converter=parse_rules)
 
     def __attrs_post_init__(self) -> None:
         if self.persistence_enabled and self.storage_path is None:
@@ -223,6 +229,8 @@ class Config:
             if section == LIMITS_SECTION:
                 values["limits"] = table
             else:
+                if section == "conversation" and "redaction" in table:
+                    values["redaction"] = table["redaction"]
                 values |= {str(name): table[name] for name in table if name in SETTINGS}
         stored = values.get("storage_path")
         if base is not None and isinstance(stored, str) and stored and stored[0] != "~":

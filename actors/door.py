@@ -30,8 +30,10 @@ from turnfold.events.errors import (
 from turnfold.events.keys import ConversationKey, SessionId, check_session_id
 from turnfold.events.limits import ADD_TURNS_BYTES_MAX, Limits
 from turnfold.events.redaction import clip
-from turnfold.events.turns import Turn
+from turnfold.events.redaction_operator import OperatorRules
+from turnfold.events.turns import AgentResponse, AvatarText, ToolSummary, Turn
 
+_BUILT_IN: Final = OperatorRules()
 Request = commands.Command | Sync | Flush
 # Commands that anyone may send as they are; AddTurns is made here, those about session-state
 # records behind their gate (state_desk), the rest is the store's own.
@@ -45,16 +47,30 @@ _INTERNAL = (
 _PLAIN = (*(cls for cls in get_args(commands.Command) if cls not in _INTERNAL), Sync, Flush)
 
 
-def bounded(turn: Turn, limits: Limits) -> Turn:
+def bounded(turn: Turn, limits: Limits, rules: OperatorRules = _BUILT_IN) -> Turn:
     """The turn with a text of at most `turn_bytes`, or `tool_turn_bytes` for tool turns.
 
-    Raises InvalidTurn if it is not one of the four kinds.
+    What `rules` find in its text and names is redacted first. Raises InvalidTurn if it is not one
+    of the four kinds.
     """
     commands.check_turn(turn)
+    if rules.rules:
+        turn = _redacted(turn, rules)
     limit = limits.tool_turn_bytes if turn.kind.is_tool else limits.turn_bytes
     if turn.text.byte_count <= limit:
         return turn
     return attrs.evolve(turn, text=clip(turn.text, limit))
+
+
+def _redacted(turn: Turn, rules: OperatorRules) -> Turn:
+    fields: dict[str, Any] = {"text": rules.redact(turn.text)}
+    if isinstance(turn, AgentResponse):
+        fields["call_ids"] = tuple(map(rules.redact, turn.call_ids))
+    elif not isinstance(turn, AvatarText):
+        fields["call_id"] = None if turn.call_id is None else rules.redact(turn.call_id)
+        name = "tool" if isinstance(turn, ToolSummary) else "action"
+        fields[name] = rules.redact(getattr(turn, name))
+    return attrs.evolve(turn, **fields)
 
 
 class Door:
@@ -112,11 +128,11 @@ class Door:
             raise ConversationsDisabled(
                 "[conversation] enabled is false: no transcript is kept and no turn is stored"
             )
-        limits = self._limits
+        limits, rules = self._limits, self._config.redaction
         total = 0
         kept: list[commands.TurnToAdd] = []
         for item in items:
-            turn = bounded(item.turn, limits)
+            turn = bounded(item.turn, limits, rules)
             total += turn.text.byte_count
             kept.append(item if turn is item.turn else commands.TurnToAdd(turn, item.turn_id))
         if total > ADD_TURNS_BYTES_MAX:

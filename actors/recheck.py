@@ -18,31 +18,35 @@ from turnfold.events.event import Event, Quarantined, TurnRedacted
 from turnfold.events.evolve import evolve
 from turnfold.events.reasons import Reason
 from turnfold.events.recheck import Unclean, redacted_part, unclean_texts
+from turnfold.events.redaction_operator import OperatorRules
 from turnfold.events.sealed import sealed_length
 from turnfold.events.session import Session
 from turnfold.events.state import StoreState
 
+_BUILT_IN: Final = OperatorRules()
 _RESTS_EVERY: Final = 4  # texts between two rests: about 0.3 ms
 
 
 class Recheck:
     """`state` is the store actor's: only what runs in its thread touches it.
 
-    `same_rules`: the texts were stored under the rules in force. `tell` sends the store actor a
-    message. Any thread, where nothing else is said.
+    `rules` are those in force beside the built-in ones; `same_rules`: the texts were stored under
+    them all. `tell` sends the store actor a message. Any thread, where nothing else is said.
     """
 
-    __slots__ = ("_due", "_entropy", "_gate", "_queue", "_same_rules", "_state", "_tell")
+    __slots__ = ("_due", "_entropy", "_gate", "_queue", "_rules", "_same_rules", "_state", "_tell")
 
     def __init__(
         self,
         state: StoreState,
         *,
+        rules: OperatorRules,
         same_rules: bool,
         entropy: Callable[[int], bytes],
         tell: Callable[[object], None],
     ) -> None:
         self._state = state
+        self._rules = rules
         self._same_rules = same_rules
         self._entropy = entropy
         self._tell = tell
@@ -60,12 +64,12 @@ class Recheck:
         with self._gate:
             if session.start not in self._due:
                 return session
-            unclean = [text for text in unclean_texts(session) if text is not None]
+            unclean = [text for text in unclean_texts(session, self._rules) if text is not None]
             if not unclean:
                 self._due.discard(session.start)
                 return session
         self._tell(self._record_of(session.start))
-        return redacted_session(session, unclean, Entropy(self._entropy))
+        return redacted_session(session, unclean, Entropy(self._entropy), self._rules)
 
     def check_next(self, find: Callable[[int], Session | None], rest: Callable[[], None]) -> bool:
         """Check one session in slices; False if none is left. The generation writer's thread."""
@@ -75,7 +79,7 @@ class Recheck:
             if session is None:
                 continue
             clean = True
-            for count, text in enumerate(unclean_texts(session)):
+            for count, text in enumerate(unclean_texts(session, self._rules)):
                 clean = clean and text is None
                 if count % _RESTS_EVERY == 0:
                     rest()
@@ -94,7 +98,7 @@ class Recheck:
         session = self._state.session_at(start)
         if session is None:
             return ()
-        unclean = [text for text in unclean_texts(session) if text is not None]
+        unclean = [text for text in unclean_texts(session, self._rules) if text is not None]
         if not unclean:
             return ()
         entropy = Entropy(self._entropy)
@@ -114,12 +118,17 @@ class Recheck:
                 )
                 for index, text in enumerate(unclean)
             )
-        events.append(_event(start, unclean, entropy, (position + len(events), now.at, now.age)))
+        common = (position + len(events), now.at, now.age)
+        events.append(_event(start, unclean, entropy, self._rules, common))
         return events
 
 
 def _event(
-    start: int, unclean: Iterable[Unclean], entropy: Entropy, common: tuple[int, int, int]
+    start: int,
+    unclean: Iterable[Unclean],
+    entropy: Entropy,
+    rules: OperatorRules,
+    common: tuple[int, int, int],
 ) -> TurnRedacted:
     """`common` is (position, at, age)."""
     position, at, age = common
@@ -129,7 +138,7 @@ def _event(
         age=age,
         reason=Reason.REDACTED_RULESET,
         session=start,
-        parts=tuple(redacted_part(text, entropy) for text in unclean),
+        parts=tuple(redacted_part(text, entropy, rules) for text in unclean),
     )
 
 
@@ -139,11 +148,16 @@ def _digest(unclean: Unclean) -> bytes:
     return blake2b(sealed if isinstance(sealed, bytes) else b"", digest_size=32).digest()
 
 
-def redacted_session(session: Session, unclean: Iterable[Unclean], entropy: Entropy) -> Session:
+def redacted_session(
+    session: Session,
+    unclean: Iterable[Unclean],
+    entropy: Entropy,
+    rules: OperatorRules = _BUILT_IN,
+) -> Session:
     """What the session will be once its TurnRedacted is there: by the same fold, on the side."""
     aside = StoreState()
     aside.put_session(session)
-    evolve(aside, _event(session.start, unclean, entropy, (1, 0, 0)))
+    evolve(aside, _event(session.start, unclean, entropy, rules, (1, 0, 0)))
     after = aside.session(session.tag)
     assert after is not None
     return after

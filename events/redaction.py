@@ -8,6 +8,7 @@ again until nothing is found. `clip` bounds a redacted text. See docs/explanatio
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Final, NoReturn, Self, SupportsIndex
 
 from turnfold.events.errors import InvalidInput, TextTooLarge
@@ -25,6 +26,7 @@ __all__ = [
     "from_storage",
     "is_clean",
     "redact",
+    "redact_more",
     "redact_split",
 ]
 
@@ -43,6 +45,14 @@ _SEAL: Final = object()
 
 Marks = tuple[tuple[int, str], ...]
 """Where this text's own placeholders begin (a user can type some too), and their kinds."""
+
+
+More = Callable[[str], list[Span]]
+"""Finds what further rules take for a secret: ranges in order, none touching another."""
+
+
+def _no_more(_text: str) -> list[Span]:
+    return []
 
 
 class RedactedText(str):
@@ -185,6 +195,16 @@ def clip(text: RedactedText, max_bytes: int) -> RedactedText:
     return _sealed(plain, marks, replaced=text.replaced, truncated_from=truncated_from)
 
 
+def redact_more(text: RedactedText, more: More) -> RedactedText:
+    """`text` without what `more` finds; then neither `more` nor any rule finds anything in it.
+
+    Raises InvalidInput if it is not a `RedactedText`.
+    """
+    if not _is_sealed(text):
+        raise InvalidInput("redact_more() takes a RedactedText; call redact() first")
+    return _cut_again(text, more(str(text)), more)
+
+
 def redact_split(
     before: RedactedText, after: RedactedText
 ) -> tuple[RedactedText, RedactedText] | None:
@@ -205,10 +225,10 @@ def redact_split(
     return _cut_again(before, ends), _cut_again(after, findings[1])
 
 
-def _cut_again(text: RedactedText, spans: list[Span]) -> RedactedText:
+def _cut_again(text: RedactedText, spans: list[Span], more: More = _no_more) -> RedactedText:
     if not spans:
         return text
-    plain, marks = _settled(*_cut(str(text), spans, text.marks))
+    plain, marks = _settled(*_cut(str(text), spans, text.marks), more)
     return _sealed(plain, marks, replaced=text.replaced, truncated_from=text.truncated_from)
 
 
@@ -243,14 +263,15 @@ def _found(text: str) -> list[Span]:
         return [(0, len(text), "text")]
 
 
-def _settled(plain: str, marks: Marks) -> tuple[str, Marks]:
+def _settled(plain: str, marks: Marks, more: More = _no_more) -> tuple[str, Marks]:
     """The text after as many passes as it takes until nothing is found, and its placeholders."""
     for _ in range(_PASSES_MAX):
-        spans = _found(plain)
+        spans = _found(plain) or more(plain)
         if not spans:
             return plain, marks
         plain, marks = _cut(plain, spans, marks)
-    return (_WHOLE_TEXT, ((0, "text"),)) if _found(plain) else (plain, marks)
+    found = _found(plain) or more(plain)
+    return (_WHOLE_TEXT, ((0, "text"),)) if found else (plain, marks)
 
 
 def _cut(text: str, spans: list[Span], marks: Marks) -> tuple[str, Marks]:

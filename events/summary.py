@@ -10,7 +10,7 @@ No two texts may form a secret together: an excerpt that isn't a fixed point of 
 dropped, and so is every part of the rendered block in which a secret is found.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -70,16 +70,16 @@ def summarise(
     return encode(_fit(sums, _new_results(turns, names), _new_excerpts(turns), limit))
 
 
-def redact_summary(data: bytes) -> bytes:
+def redact_summary(data: bytes, is_clean: Callable[[str], bool] = is_clean) -> bytes:
     """The summary without what the rules of today take for a secret; `data` if nothing is.
 
-    Raises CorruptData.
+    `is_clean` says what they let stand. Raises CorruptData.
     """
     facts = decode(data)
     clean = attrs.evolve(
         facts,
-        outcomes=_clean_names(facts.outcomes),
-        tools=_clean_names(facts.tools),
+        outcomes=_clean_names(facts.outcomes, is_clean),
+        tools=_clean_names(facts.tools, is_clean),
         results=tuple(
             result for result in facts.results if is_clean(result.action) and is_clean(result.text)
         ),
@@ -243,7 +243,7 @@ def _with_names(facts: Facts, limit: int) -> Facts:
             outcomes = outcomes.top(len(outcomes.named) - 1)
 
 
-def _clean_names(table: Table) -> Table:
+def _clean_names(table: Table, is_clean: Callable[[str], bool]) -> Table:
     clean = [tally for tally in table.named if is_clean(tally.name)]
     rest = Table((), table.other).add(
         (None, tally.counts) for tally in table.named if tally not in clean

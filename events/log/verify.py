@@ -42,6 +42,7 @@ from turnfold.events.log.traces import traces_of
 from turnfold.events.log.verify_report import SavedHead, VerifyFinding, VerifyReport
 from turnfold.events.log.walk import Walk
 from turnfold.events.redaction import RULESET_VERSION
+from turnfold.events.redaction_operator import builtin_version
 from turnfold.events.sealed import Erased, Unreadable
 from turnfold.events.snapshot import capture, state_digest
 from turnfold.events.state import StoreState
@@ -312,7 +313,7 @@ class _Verification:
     def _check_live(self) -> None:
         """Every live text is a fixed point of the redaction in force."""
         state = self._state
-        if state is None or state.opening.ruleset != RULESET_VERSION:
+        if state is None or builtin_version(state.opening.ruleset) != RULESET_VERSION:
             return  # an older ruleset's texts are redacted again by the next opening
         for session in state.sessions():
             for position in unclean_texts(session):

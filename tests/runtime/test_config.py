@@ -94,7 +94,7 @@ def test_whole_example_names_every_setting(tmp_path: Path) -> None:
 def test_every_setting_is_a_field_and_every_field_a_setting() -> None:
     fields = {field.name for field in attrs.fields(Config)}
 
-    assert fields == {*SETTINGS, "limits"}
+    assert fields == {*SETTINGS, "limits", "redaction"}
 
 
 def test_path_in_a_file_is_relative_to_that_file(
