@@ -10,6 +10,7 @@ back, and each sees every durable position exactly in order.
 """
 
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -89,6 +90,7 @@ class Feed:
         self._lock = threading.Lock()
         self._subscriptions: tuple[Subscription, ...] = ()  # replaced under the lock, read without
         self._closed = False
+        self._process = os.getpid()
         self._inbox: deque[tuple[Sequence[Event], int]] = deque()
         self._wake = threading.Event()
         self._stopping = threading.Event()
@@ -241,6 +243,8 @@ class Feed:
             standing=standing,
             ended=self._ended,
         )
+        if os.getpid() != self._process:  # a forked child has no thread that would serve it
+            raise StoreClosed("this process forked off the store's own; open a store of its own")
         with self._lock:
             if self._closed:
                 raise StoreClosed("the store is closed; open it again to subscribe")

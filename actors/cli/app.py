@@ -99,6 +99,11 @@ def main() -> None:
         app(prog_name="turnfold")
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+    except OSError as error:  # of a store's files it would be a StorageError
+        if error.filename is not None:
+            raise
+        render.warn(f"turnfold: the output can't be written: {error.strerror or error}")
+        sys.exit(EXIT_WRONG)
     except Exception as error:
         from turnfold.events.errors import InvalidInput, StorePathError, TurnfoldError
 

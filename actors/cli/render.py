@@ -9,7 +9,7 @@ import json
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import typer
 
@@ -64,7 +64,8 @@ def console() -> "Console":
     """Rich's console on standard output, with nothing in a text being markup to it."""
     from rich.console import Console
 
-    terminal = sys.stdout.isatty()
+    stdout: TextIO | None = sys.stdout  # None: closed by whoever called
+    terminal = stdout is not None and stdout.isatty()
     return Console(
         markup=False,
         highlight=False,

@@ -1,6 +1,6 @@
 """What may be left of an avatar in a store's files, whatever their structure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -13,7 +13,9 @@ _SLICE_BYTES: Final = 1 << 20
 
 def traces_of(disk: Disk, avatar: UUID) -> Iterator[tuple[str, str]]:
     """(path, what) for each file that names the avatar, and for each one in quarantine."""
-    names = (str(avatar).encode(), avatar.hex.encode(), avatar.bytes)
+    names = [str(avatar).encode(), avatar.hex.encode()]
+    if avatar.int:  # of the grid's null key they are what an erasure leaves
+        names.append(avatar.bytes)
     for path in _all_files(disk):
         if _holds(disk, path, names):
             yield path, "the avatar's UUID stands in a file"
@@ -32,7 +34,7 @@ def _all_files(disk: Disk) -> Iterator[str]:
             continue  # gone meanwhile, or a socket: nothing is stored in it
 
 
-def _holds(disk: Disk, path: str, needles: tuple[bytes, ...]) -> bool:
+def _holds(disk: Disk, path: str, needles: Sequence[bytes]) -> bool:
     """Whether one of these byte strings stands in a file."""
     try:
         file = disk.open(path)

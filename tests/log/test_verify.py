@@ -1,5 +1,7 @@
 """Verify: it finds what is wrong, names it, and finds nothing where nothing is."""
 
+from uuid import UUID
+
 import pytest
 from histories import History
 from log.crash_rig import closed_store
@@ -15,6 +17,7 @@ from turnfold.events.log.generation_file import generation_path, list_generation
 from turnfold.events.log.generations import write_generation
 from turnfold.events.log.scan import ScannedFrame, scan_segment
 from turnfold.events.log.segment import list_segments, segment_path
+from turnfold.events.log.traces import traces_of
 from turnfold.events.log.verify import verify_disk
 from turnfold.events.log.verify_report import SavedHead
 from turnfold.events.snapshot import capture
@@ -241,6 +244,11 @@ def test_nothing_is_left_of_an_avatar_only_after_its_erasure() -> None:
     store.log.watermark(store.now)
 
     assert [f for f in verify_disk(disk, erased=avatar).findings if f.check != "redaction"] == []
+
+
+def test_the_null_key_is_not_seen_in_what_erasure_leaves() -> None:
+    disk, _store = closed_store()
+    assert list(traces_of(disk, UUID(int=0))) == []
 
 
 def test_an_event_that_does_not_fit_the_state_is_found() -> None:

@@ -167,6 +167,7 @@ async def test_tasks_wait_for_a_permit_without_blocking_the_loop() -> None:
 FORKING = """
 import os
 from turnfold.actors.conversation_store import ConversationStore
+from turnfold.actors.subscriber import Subscriber
 from turnfold.events.errors import StoreClosed
 from turnfold.events.keys import ConversationKey
 from turnfold.events.turns import AvatarText
@@ -179,7 +180,10 @@ with ConversationStore() as store:
         try:
             store.add_turn(key, AvatarText("y"))
         except StoreClosed:
-            os._exit(7)
+            try:
+                store.subscribe(Subscriber)
+            except StoreClosed:
+                os._exit(7)
         os._exit(1)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     store.add_turn(key, AvatarText("z"))

@@ -50,7 +50,7 @@ def test_each_command_explains_itself(command: str) -> None:
 
     assert done.code == 0
     assert "Usage: turnfold" in done.out
-    grouped = command in {"quarantine", "state"}
+    grouped = command in {"audit", "quarantine", "state"}
     assert grouped or "Example" in done.out
 
 
@@ -83,6 +83,27 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
 
     assert b"Traceback" not in done.stderr
     assert b"Error" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this platform has no /dev/full")
+def test_an_output_that_takes_nothing_is_told_in_one_line(tmp_path: Path) -> None:
+    turnfold("ingest", SAMPLE, "--store", tmp_path)
+    command = [sys.executable, "-m", "turnfold", "sessions", "--store", str(tmp_path)]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert b"output can't be written" in done.stderr
+
+
+def test_a_closed_output_is_no_error(tmp_path: Path) -> None:
+    turnfold("ingest", SAMPLE, "--store", tmp_path)
+    command = [sys.executable, "-m", "turnfold", "sessions", "--store", str(tmp_path)]
+    closing = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    done = subprocess.run(closing, stderr=subprocess.PIPE, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_terminal_without_unicode_gets_numbers(tmp_path: Path) -> None:
