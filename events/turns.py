@@ -94,7 +94,9 @@ _ID = re.compile(r"[!-~]{1,128}")
 def check_id(value: object, what: str) -> str:
     """A caller's id: 1 to 128 printable ASCII characters without blanks. Raises InvalidTurn."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise InvalidTurn(f"a {what} must be 1 to {NAME_BYTES_MAX} printable ASCII characters")
+        raise InvalidTurn(
+            f"a {what} must be 1 to {NAME_BYTES_MAX} printable ASCII characters without blanks"
+        )
     return value
 
 
