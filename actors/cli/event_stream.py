@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 POLL_S: Final = 0.2
 _FORMAT: Final = "{:>10}  {:<20}  {:<28}  {:<21}  {:>10}  {:>6}  {:>9}  {}"
+_HEADING: Final = _FORMAT.format(
+    "position", "time (UTC)", "reason", "event", "session", "turns", "bytes", "who"
+)
 
 
 def events(
@@ -92,11 +95,7 @@ def events(
     count = 0
     store_id = _store_id(path)
     if not as_json and form is None:
-        render.echo(
-            _FORMAT.format(
-                "position", "time (UTC)", "reason", "event", "session", "turns", "bytes", "who"
-            ).rstrip()
-        )
+        render.echo(_HEADING)
     for event, item in notices_of(path, after, follow=follow):
         if not isinstance(item, Gap) and not _wanted(item, reasons, tag):
             continue
