@@ -34,6 +34,9 @@ _FORMAT: Final = "{:>10}  {:<20}  {:<28}  {:<21}  {:>10}  {:>6}  {:>9}  {}"
 _HEADING: Final = _FORMAT.format(
     "position", "time (UTC)", "reason", "event", "session", "turns", "bytes", "who"
 )
+FollowOption = Annotated[
+    bool, typer.Option("--follow", help="Go on with what is written later, until Ctrl-C.")
+]
 
 
 def events(
@@ -56,9 +59,7 @@ def events(
         tuple[str, str] | None,
         typer.Option(metavar="AVATAR CHANNEL", help="Only events of this key.", show_default=False),
     ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Go on with what is written later, until Ctrl-C.")
-    ] = False,
+    follow: FollowOption = False,
     limit: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Stop after so many events.", show_default=False),

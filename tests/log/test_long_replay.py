@@ -15,8 +15,9 @@ GROWTH_KIB = 16 * 1024  # a frame, the state of 64 keys, what the allocator keep
     "events", [20_000, pytest.param(1_000_000, marks=pytest.mark.nightly)], ids=str
 )
 def test_memory_does_not_grow_with_the_log(events: int, tmp_path: Path) -> None:
-    command = [sys.executable, BENCHMARK, "--events", str(events), "--directory", tmp_path]
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+    options = ["--events", str(events), "--directory", str(tmp_path), "--json"]
+    command = [sys.executable, str(BENCHMARK), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     made = json.loads(done.stdout)
 
