@@ -74,6 +74,9 @@ class Erasing:
     def _erase(
         self, pending: Sequence[PendingErasure], then: Erased, after: Callable[[Archive], int]
     ) -> None:
+        log = self._ledger.log
+        if log.durable < log.position:
+            log.sync()  # no text may go before its ending is durable; a failure poisons the store
         names = {(item.session, item.reason) for item in pending}
         self._under_way |= names
 

@@ -338,18 +338,18 @@ class Rig:
             prefixes.append(model.copy())
         return prefixes
 
-    def _apply(self, one: Order, model: Model) -> object:
+    def _apply(self, one: Order, model: Model, *, is_acknowledged: bool = False) -> object:
         if isinstance(one, Say):
             texts = list(one.texts)
             return model.add(one.key, texts, self.age, turn_id=one.turn_id, session=one.session)
         if isinstance(one, Expire):
             return model.expire(one.key, self.age)
-        model.delete(one.key, is_erased=True)
+        model.delete(one.key, is_erased=is_acknowledged)
         return None
 
     def _judge(self, one: Order, outcome: Outcome, model: Model) -> None:
         """A reply that says it was done."""
-        expected = self._apply(one, model)
+        expected = self._apply(one, model, is_acknowledged=True)
         if isinstance(one, Say):
             assert isinstance(outcome, tuple), (one, outcome)
             receipts = cast("tuple[Receipt, ...]", outcome)
@@ -385,7 +385,7 @@ class Rig:
         `between` is called in the pauses of that work; it may give orders, but no deletion.
         """
         self.age = self.store.age
-        ended = self._ended()
+        ended = self._ended() - self._live()
         self.store.writer.between = between
         (outcome,) = self.store.ask(Flush())
         self.store.writer.between = None
@@ -462,8 +462,11 @@ class Rig:
     def _ended(self) -> set[str]:
         return {text for texts in self.visible.over.values() for text in texts}
 
+    def _live(self) -> set[str]:
+        return {text for talk in self.visible.talks.values() for text in talk.said}
+
     def _check_gone(self, texts: set[str], *, quarantine: bool = True) -> None:
-        gone = texts - {text for talk in self.visible.talks.values() for text in talk.said}
+        gone = texts - self._live()
         there = self.disk.find_all(_TOKEN_BYTES) if gone else {}
         for text in gone:
             found = there.get(text.split(" ", 1)[0].encode(), set[str]())

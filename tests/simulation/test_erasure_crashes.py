@@ -160,6 +160,30 @@ def test_temporary_files_of_an_earlier_process_hold_no_deleted_text() -> None:
     assert not any(path.endswith(".tmp") for path in cut.disk.paths())
 
 
+def test_text_goes_only_after_its_ending_is_durable() -> None:
+    """In durability "flush" an ending may be taken back by a crash, and its text must be there."""
+    origin = Rig(2, sync_each_batch=False, erase_after_s=0)
+    origin.open()
+    random = Random(2)
+    for key in (KEYS[1], KEYS[3]):
+        origin.order(Say(key, (origin.text(random),), (0,)))
+    origin.close()
+    for number in range(1, 33):
+        rig = origin.twin(number)
+        rig.open()
+        rig.order(Expire(KEYS[1]))
+        rig.disk.plan = cut_call(rig.disk.calls + number, after=number % 2 == 0)
+        try:
+            rig.tick()
+        except PowerCut:
+            for fate in range(12):
+                left = rig.twin(number * 100 + fate)
+                left.disk.crash()
+                left.open()
+                left.check_recovery()
+                left.check()
+
+
 def test_turns_that_come_while_text_is_erased_are_kept() -> None:
     """Erasure runs beside the store: commands are decided in its pauses."""
     rig = talkative()
