@@ -79,6 +79,7 @@ def test_published_values_are_those_of_the_last_batch_that_was_written(steps: li
         OpeningReport(Reason.OPENED_NEW),
         state,
         epoch=1,
+        ruleset=1,
         limits=LIMITS,
         recorded_clock=True,
         seen_at=0,

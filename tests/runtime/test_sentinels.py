@@ -9,6 +9,7 @@ text has no business at all, which is refused. Afterwards no file holds a part o
 import logging
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from runtime.state_rig import config, every_byte, of_conversation, opened
 from turnfold.actors.config import SETTINGS, Config
 from turnfold.actors.conversation_store import ConversationStore
 from turnfold.actors.messages import AddTurn, AddTurns, GetContext, ListMetadata
+from turnfold.actors.refs import StoreRef
 from turnfold.actors.state_store import SessionStateStore
 from turnfold.actors.subscriber import Subscriber
 from turnfold.events.commands import DeleteKey, ExpireSession, TurnToAdd
@@ -103,6 +105,10 @@ class Open:
             self.said.extend((repr(answer), str(answer)))
 
 
+def _ask_later(ref: StoreRef, message: object) -> object:
+    return ref.ask(message, block=False).get()
+
+
 def _turns(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]:
     text, name = line.text, as_id(line)
     add = to.store.add_turn
@@ -124,7 +130,7 @@ def _turns(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]:
     yield lambda: add(KEY, text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # refused
     yield lambda: add(KEY, AvatarText("x"), timeout=text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # refused
     yield lambda: to.store.add_turns(KEY, [AvatarText(text), TurnToAdd(AvatarText(text), name)])
-    yield lambda: to.store.add_turns(KEY, text)  # pyright: ignore[reportArgumentType]  # refused
+    yield lambda: to.store.add_turns(KEY, text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # refused
     yield lambda: repr((AvatarText(text), ToolSummary(text, text), TurnToAdd(AvatarText(text))))
     yield lambda: repr((TurnToAdd(AvatarText("x"), name), redact(text)))
 
@@ -135,7 +141,7 @@ def _keys(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]:
     yield lambda: ConversationKey(text, "direct_im")
     yield lambda: ConversationKey(uuid, text)
     for call in (to.store.context, to.store.expire, to.store.delete):
-        yield lambda call=call: call(text)
+        yield partial(call, text)
 
 
 def _messages(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]:
@@ -158,9 +164,9 @@ def _messages(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]:
         text,
         (text, {text: text}),
     ):
-        yield lambda message=message: ref.ask(message)
-        yield lambda message=message: ref.ask(message, block=False).get()
-        yield lambda message=message: ref.tell(message)
+        yield partial(ref.ask, message)
+        yield partial(_ask_later, ref, message)
+        yield partial(ref.tell, message)
     yield lambda: ref.tell("x", reply_to=text)
     yield lambda: ref.ask(ListMetadata(), timeout=text)
 
@@ -183,7 +189,7 @@ def _subscribers(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]:
     text: Any = line.text
     caller = type("Told", (Caller,), {"told": to.said})
     for name in (text, as_id(line), as_id(line)):  # once more: the name is taken
-        yield lambda name=name: to.store.subscribe(caller, name=name, after=0)
+        yield partial(to.store.subscribe, caller, name=name, after=0)
     yield lambda: to.store.subscribe(caller, after=text)
     yield lambda: to.store.subscribe(caller, reasons=[text])
     yield lambda: to.store.subscribe(caller, key=text)
@@ -231,11 +237,11 @@ def _configuration(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]
     text: Any = line.text
     for name in SETTINGS:
         if name != "storage_path":  # a path is what it is; it is made
-            yield lambda name=name: Config(**{name: text})
+            yield partial(Config, **{name: text})
     yield lambda: Config(storage_path=text)
     for name in BOUNDS:
-        yield lambda name=name: Config(limits={name: text})
-        yield lambda name=name: Limits(**{name: text})
+        yield partial(Config, limits={name: text})
+        yield partial(Limits, **{name: text})
     yield lambda: Config(limits=text)
     yield lambda: Config.from_mapping({text: 1})
     yield lambda: Config.from_mapping({"conversation": {text: 1}})
@@ -317,7 +323,7 @@ def test_a_secret_on_the_command_line_and_in_what_it_reads_shows_nowhere(
     line = LINES[kind]
     avatar = str(KEY.avatar)
     said = {"avatar": avatar, "channel": "direct_im", "kind": "avatar", "text": line.text}
-    lines = [
+    lines: list[dict[str, Any]] = [
         said,
         said | {"turn_id": as_id(line)},
         said | {"channel": line.text},
