@@ -192,7 +192,7 @@ def test_each_set_of_rules_has_its_number_and_the_order_in_the_file_has_none() -
     assert len(set(numbers)) == len(numbers)
     assert numbers[0] == RULESET_VERSION
     assert {builtin_version(number) for number in numbers} == {RULESET_VERSION}
-    assert parse_rules(dict(reversed(two.items()))).ruleset == numbers[2]
+    assert parse_rules(dict(reversed(list(two.items())))).ruleset == numbers[2]
 
 
 # --- in a store -----------------------------------------------------------------------------------

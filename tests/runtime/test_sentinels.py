@@ -105,6 +105,14 @@ class Open:
             self.said.extend((repr(answer), str(answer)))
 
 
+def _agent_calls(add: Callable[..., object], call_id: str) -> object:
+    return add(KEY, AgentResponse("calls", call_ids=(call_id,)))
+
+
+def _tool_answers(add: Callable[..., object], call_id: str) -> object:
+    return add(KEY, ToolSummary("search", "x", call_id=call_id))
+
+
 def _ask_later(ref: StoreRef, message: object) -> object:
     return ref.ask(message, block=False).get()
 
@@ -124,8 +132,8 @@ def _turns(to: Open, line: SecretLine) -> Iterator[Callable[[], object]]:
     yield lambda: add(KEY, AvatarText("another"), turn_id=name)
     yield lambda: add(KEY, AvatarText("id"), turn_id=text)
     for value in (text, name) if is_redacted(name) else (text,):
-        yield lambda value=value: add(KEY, AgentResponse("calls", call_ids=(value,)))
-        yield lambda value=value: add(KEY, ToolSummary("search", "x", call_id=value))
+        yield partial(_agent_calls, add, value)
+        yield partial(_tool_answers, add, value)
     yield lambda: add(KEY, AvatarText("session"), session=SessionId(text))
     yield lambda: add(KEY, text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # refused
     yield lambda: add(KEY, AvatarText("x"), timeout=text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # refused
