@@ -136,6 +136,14 @@ def _checkpoint(
     return (note if signing is None else sign(note, signing)), made
 
 
+def _check_key(key: Path) -> None:
+    """Sign something with the key: it can be read, is one, and what signs is installed."""
+    from turnfold.events.audit_note import SignedNote, SigningKey
+    from turnfold.events.audit_signing import sign
+
+    sign(SignedNote("trial\n"), SigningKey.parse(read_text(key)))
+
+
 app.command(short_help="Prove that the log extends saved checkpoints.")(audit_proof.verify)
 
 
@@ -168,6 +176,8 @@ def export(
     """
     from turnfold.events.log.export import export_log
 
+    if key is not None:
+        _check_key(key)  # before anything is written
     made = export_log(path_of(existing(store, config)), directory)
     note, saved = _checkpoint(directory, key, None)
     write_new(directory / CHECKPOINT_FILE, note.encode().decode(), mode=SECRET_MODE)

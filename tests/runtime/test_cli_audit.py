@@ -199,6 +199,20 @@ def test_writing_to_an_export_is_refused(store: Path, tmp_path: Path) -> None:
     assert turnfold("audit", "export", export, "--store", store).code == 2
 
 
+def test_with_a_key_that_cannot_sign_nothing_is_exported(
+    store: Path, key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = tmp_path / "export"
+    arguments = ("audit", "export", export, "--store", store, "--key")
+    assert turnfold(*arguments, tmp_path / "missing.key").code == 2
+    assert turnfold(*arguments, public(key)).code == 2
+    for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    assert turnfold(*arguments, key).code == 1
+    assert not export.exists()
+
+
 # --- without the extra ---------------------------------------------------------------------------
 
 
