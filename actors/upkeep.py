@@ -80,6 +80,7 @@ class Upkeep:
         self._flush: FlushRun | None = None
         self._flush_next: list[Slot | None] = []
         self._waiting: list[Slot] = []  # of deletions under way
+        self._base = 0  # of the segment in which the log's size was looked at
         self._idle: list[Callable[[], None]] = []
 
     @property
@@ -98,6 +99,9 @@ class Upkeep:
             self._pending_age = age
         if self._by_itself and self._erasing.waiting > PENDING_MAX:
             self.erase_pending()
+        if self._ledger.log.base != self._base:
+            self._base = self._ledger.log.base
+            self._bound_log()
 
     def tick(self, now: Instant) -> None:
         """Carry out what has become due. Raises OutcomeUnknown."""
@@ -119,6 +123,18 @@ class Upkeep:
     def erase_pending(self) -> None:
         """Erase whatever must be erased, also what an earlier opening left undone."""
         self._erasing.erase_waiting(lambda _erased, _emptied, _error: self._check_idle())
+
+    def _bound_log(self) -> None:
+        """A segment was begun: if the log nears its limit, the next generation is due now."""
+
+        def then(is_full: bool, error: TurnfoldError | None) -> None:
+            if error is not None:
+                _log.warning("the size of the log could not be told: %s", error)
+            elif is_full and self._flush is None and self._generations.is_due:
+                run = self._flush = FlushRun([])
+                self._write_generation(run, Reason.WRITTEN_INTERVAL)
+
+        self._order(Job(lambda archive, _pause: archive.is_log_full(), then))
 
     def _empty_quarantine(self) -> None:
         """What an opening set aside has lain there for its time. A failure waits for a deletion."""

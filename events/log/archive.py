@@ -77,6 +77,12 @@ class FileArchive:
 
     # --- trimming ------------------------------------------------------------------------
 
+    def is_log_full(self) -> bool:
+        """See Archive."""
+        bases = list_segments(self._disk)
+        sizes = [self._disk.status(segment_path(base)).size for base in bases]
+        return sum(sizes) > self._log_bytes_max
+
     def trimmable(self) -> Trimmed | None:
         """See Archive: as few of the oldest segments as bring the log below its limit.
 

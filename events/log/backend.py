@@ -120,7 +120,8 @@ class Log(Protocol):
     """The tail of the events. One thread owns it; `read` is for any thread.
 
     `position` is that of the last event appended, `durable` of the last one known durable, `head`
-    the chain head at `position`. `secret` keys pseudonyms and never changes.
+    the chain head at `position`, `base` the first position of the newest segment. `secret` keys
+    pseudonyms and never changes.
     """
 
     @property
@@ -135,6 +136,8 @@ class Log(Protocol):
     def durable(self) -> int: ...
     @property
     def head(self) -> bytes: ...
+    @property
+    def base(self) -> int: ...
 
     def append(
         self, frames: Sequence[FrameParts], *, expected: int, bookkeeping: bool = False
@@ -201,6 +204,10 @@ class Archive(Protocol):
 
     def empty_quarantine(self) -> int:
         """Remove everything from quarantine; how many files it was."""
+        ...
+
+    def is_log_full(self) -> bool:
+        """Whether the log has grown so far that its start must soon be dropped."""
         ...
 
     def trimmable(self) -> Trimmed | None:

@@ -41,6 +41,14 @@ def segment_bytes_for(log_bytes: int) -> int:
     return max(SEGMENT_BYTES_MIN, min(SEGMENT_BYTES, log_bytes // 8))
 
 
+def trim_above(log_bytes: int) -> int:
+    """Bytes of the log above which its start is dropped, so that it stays below its limit.
+
+    Two generations have to be written before it can be, each while a segment fills up.
+    """
+    return log_bytes - 3 * segment_bytes_for(log_bytes)
+
+
 class FileLog:
     """`Log` on a disk. All methods but `read` belong to one thread."""
 
@@ -155,6 +163,11 @@ class FileLog:
     def head(self) -> bytes:
         """The chain head at `position`."""
         return self._head
+
+    @property
+    def base(self) -> int:
+        """The first position of the newest segment."""
+        return self._base
 
     @property
     def reserve_bytes(self) -> int:

@@ -32,6 +32,7 @@ from turnfold.events.snapshot import (
 )
 
 KEPT_MIN: Final = 2  # verified generations that are never retired
+KEPT_MAX: Final = 64  # files, however small: an erasure looks into each of them
 
 _TEMPORARY: Final = ".tmp"
 _SLICE_BYTES: Final = 128 * 1024  # written or hashed between two pauses: about 0.2 ms
@@ -219,17 +220,19 @@ class Generations:
         return names
 
     def retire(self) -> list[GenerationFile]:
-        """Remove the oldest until the rest is within the limit; KEPT_MIN verified ones stay.
+        """Remove the oldest until the rest is within the limit and no more than KEPT_MAX.
+
+        KEPT_MIN verified ones stay.
 
         Raises StorageError.
         """
         kept = set(self.newest_verified(KEPT_MIN))
         names = list_generations(self._disk)
         sizes = {name: self._disk.status(generation_path(name)).size for name in names}
-        total = sum(sizes.values())
+        total, count = sum(sizes.values()), len(sizes)
         retired: list[GenerationFile] = []
         for name in reversed(names):
-            if total <= self._bytes_max:
+            if total <= self._bytes_max and count <= KEPT_MAX:
                 break
             if name in kept:
                 continue
@@ -238,6 +241,7 @@ class Generations:
             self._disk.sync_directory(GENERATION_DIRECTORY)
             self._verified.discard(name)
             total -= sizes[name]
+            count -= 1
         return retired
 
     def _verify(self, name: str) -> bool:

@@ -89,6 +89,11 @@ class MemoryLog:
         """The chain head at `position`."""
         return self._head
 
+    @property
+    def base(self) -> int:
+        """1: there is but one segment."""
+        return 1
+
     def append(
         self, frames: Sequence[FrameParts], *, expected: int, bookkeeping: bool = False
     ) -> None:
@@ -191,6 +196,10 @@ class MemoryArchive:
     def empty_quarantine(self) -> int:
         """0."""
         return 0
+
+    def is_log_full(self) -> bool:
+        """Never: the tail bounds itself."""
+        return False
 
     def trimmable(self) -> Trimmed | None:
         """None: the tail bounds itself."""

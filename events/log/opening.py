@@ -19,6 +19,7 @@ from turnfold.events.event import (
 from turnfold.events.limits import BOUNDS, Limits
 from turnfold.events.log.quarantine import Finding
 from turnfold.events.reasons import Reason
+from turnfold.events.session import EndedSession
 from turnfold.events.state import StoreState
 
 LOST_MAX: Final = 65_000  # sessions and records lost in one frame, which holds 65,535 events
@@ -114,7 +115,7 @@ def opening_events(
 
 
 def lose_sessions(state: StoreState, starts: Iterable[int]) -> None:
-    """Take sessions, and all session-state records, out of a state that is only read."""
+    """End sessions as lost, and drop all session-state records, in a state that is only read."""
     for name in list(state.records):
         state.drop_record(name)
     state.record_bytes = 0
@@ -123,4 +124,6 @@ def lose_sessions(state: StoreState, starts: Iterable[int]) -> None:
         if session is not None:
             state.total_bytes -= session.size
             state.remove_session(session)
+            ended = EndedSession(Reason.LOST_DAMAGE, state.position, session.session_id, start)
+            state.put_ended(session.tag, ended)
     state.commit()

@@ -33,6 +33,7 @@ class ReadOnlyLog:
         self.secret = secret
         self.epoch = epoch
         self.position = self.durable = position
+        self.base = position + 1  # nothing is begun
         self.head = head
 
     def append(

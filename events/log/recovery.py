@@ -30,7 +30,7 @@ from turnfold.events.log.archive import FileArchive
 from turnfold.events.log.backend import Log
 from turnfold.events.log.chain import genesis
 from turnfold.events.log.disk import Disk
-from turnfold.events.log.file_log import FileLog, segment_bytes_for
+from turnfold.events.log.file_log import FileLog, segment_bytes_for, trim_above
 from turnfold.events.log.generations import Generations
 from turnfold.events.log.inspection import Inspection, drop_caches, inspect, report_on
 from turnfold.events.log.layout import (
@@ -189,7 +189,7 @@ class _Recovery:
             disk,
             generations,
             quarantine,
-            log_bytes_max=limits.log_bytes,
+            log_bytes_max=trim_above(limits.log_bytes),
             durable=lambda: log.durable,
         )
         report = attrs.evolve(
@@ -227,7 +227,7 @@ class _Recovery:
             self._disk,
             Generations(self._disk, store_id, limits.generation_bytes),
             Quarantine(self._disk, limits.quarantine_bytes),
-            log_bytes_max=limits.log_bytes,
+            log_bytes_max=trim_above(limits.log_bytes),
             durable=lambda: 0,
         )
         return Recovered(log, archive, state, found.last, report, refusal)

@@ -117,6 +117,7 @@ class _Verification:
         if first is not None and first.header is not None and begins > 1:
             anchor = Anchor(begins - 1, first.header.previous_head)
             self._start_from(begins - 1)
+            self._compare_saved(begins - 1, first.header.previous_head)
         walk = Walk(
             self._disk,
             entries,
@@ -136,7 +137,10 @@ class _Verification:
         self._check_live()
         count = self._check_generations()
         if not self._head_seen and self._saved is not None:
-            self._found("head", "no frame ends at the saved position", self._saved.position)
+            known, message = self._saved.position, "no frame ends at the saved position"
+            if known < begins:
+                message = f"unprovable: trimmed; the log begins at position {begins}"
+            self._found("head", message, known)
         self._check_erased()
         return VerifyReport(
             findings=tuple(self._findings),
@@ -192,13 +196,17 @@ class _Verification:
             if not self._exported:
                 self._audit.see(event, self._state_before(event))
             self._evolve(event)
-        if self._saved is not None and header.last == self._saved.position:
-            self._head_seen = True
-            if head != self._saved.head:
-                self._found("head", "the chain is not the one whose head was saved", header.last)
+        self._compare_saved(header.last, head)
         name = self._generations.get(header.last)
         if name is not None:
             self._compare(name, header.last, head)
+
+    def _compare_saved(self, position: int, head: bytes) -> None:
+        """The chain's head at a position, if it was saved there."""
+        if self._saved is not None and position == self._saved.position:
+            self._head_seen = True
+            if head != self._saved.head:
+                self._found("head", "the chain is not the one whose head was saved", position)
 
     def _state_before(self, event: Event) -> StoreState | None:
         state = self._state

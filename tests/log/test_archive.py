@@ -14,8 +14,9 @@ from turnfold.events.log.generation_file import generation_path, list_generation
 from turnfold.events.log.generations import Generations
 from turnfold.events.log.quarantine import Quarantine
 from turnfold.events.log.replay import replay_disk
-from turnfold.events.log.segment import list_segments, segment_path
+from turnfold.events.log.segment import list_segments, read_segment_header, segment_path
 from turnfold.events.log.verify import verify_disk
+from turnfold.events.log.verify_report import SavedHead
 from turnfold.events.reasons import Reason
 from turnfold.events.snapshot import capture
 
@@ -180,3 +181,22 @@ def test_a_damaged_checkpoint_is_none(data: bytes) -> None:
 
     assert load_checkpoint(disk, b"t" * 16) is None
     assert list(all_checkpoints(disk)) == []
+
+
+def test_a_saved_head_from_before_a_trim_is_told_as_unprovable() -> None:
+    disk, store = several_segments()
+    bases = list_segments(disk)
+    before = [SavedHead(position, bytes(32)) for position in (1, bases[3] - 1)]
+    trim(store, archive_of(store, 1))
+    with_head = read_segment_header(disk.open(segment_path(bases[3])), bases[3]).previous_head
+
+    told = [
+        [one.message for one in verify_disk(disk, head=head).findings if one.check == "head"]
+        for head in (*before, SavedHead(bases[3] - 1, with_head))
+    ]
+
+    assert told == [
+        [f"unprovable: trimmed; the log begins at position {bases[3]}"],
+        ["the chain is not the one whose head was saved"],
+        [],
+    ]

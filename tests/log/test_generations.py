@@ -24,7 +24,7 @@ from turnfold.events.log.generation_file import (
     load_generation,
     restore_generation,
 )
-from turnfold.events.log.generations import Generations, write_generation
+from turnfold.events.log.generations import KEPT_MAX, Generations, write_generation
 from turnfold.events.reasons import Reason
 from turnfold.events.snapshot import capture, sealed_parts, state_digest
 from turnfold.events.state import StoreState
@@ -248,3 +248,16 @@ def test_other_files_in_the_directory_are_passed_over() -> None:
         disk.put(f"generations/{name}", b"?")
 
     assert list_generations(disk) == [written.name]
+
+
+def test_however_small_no_more_than_so_many_are_kept() -> None:
+    disk = SimDisk(1)
+    store = FileStore(disk, History(2)).run(5)
+    for _ in range(KEPT_MAX + 3):
+        store.run(1).flush()
+    names = list_generations(disk)
+
+    retired = store.archive.retire()
+
+    assert [one.name for one in retired] == names[: KEPT_MAX - 1 : -1]
+    assert list_generations(disk) == names[:KEPT_MAX]

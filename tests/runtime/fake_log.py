@@ -58,6 +58,7 @@ class FakeLog:
     store_id = bytes(16)
     secret = bytes(range(32))
     epoch = 1
+    base = 1
 
     def __init__(self) -> None:
         self.position = 0
@@ -127,6 +128,7 @@ class FakeArchive:
         self.generations: list[GenerationFile] = []
         self.erased: list[PendingErasure] = []
         self.emptied = 0
+        self.is_full = False
         self.trimmed: Trimmed | None = None
         self.at_trim: Callable[[], tuple[int, int]] = lambda: (0, 0)
         self.seen_at_trim = (0, 0)
@@ -167,6 +169,9 @@ class FakeArchive:
     def empty_quarantine(self) -> int:
         self.emptied += 1
         return 0
+
+    def is_log_full(self) -> bool:
+        return self.is_full
 
     def trimmable(self) -> Trimmed | None:
         trimmed, self.trimmed = self.trimmed, None
