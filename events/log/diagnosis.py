@@ -20,7 +20,6 @@ from turnfold.events.log.disk import Disk
 from turnfold.events.log.generation_file import (
     generation_path,
     generation_position,
-    list_generations,
 )
 from turnfold.events.log.inspection import Inspection, drop_caches, inspect, report_on
 from turnfold.events.log.layout import read_key
@@ -33,21 +32,13 @@ from turnfold.events.log.segment import (
     read_segment_header,
     segment_path,
 )
+from turnfold.events.log.usage import Usage, over_limits, usage_of
 from turnfold.events.log.verdict import Verdict, judge
 from turnfold.events.log.verify import verify_disk
 from turnfold.events.reasons import Reason
 from turnfold.events.state import StoreState
 
 LOOKS: Final = 3  # beside a running store, whose files come and go
-
-
-@attrs.frozen
-class Usage:
-    """What is used of a limit; both in bytes, or counts where the name says so."""
-
-    name: str
-    used: int
-    limit: int
 
 
 @attrs.frozen
@@ -149,8 +140,8 @@ def _looked(
     advice += rejected
     told = {item.path for item in rejected}
     advice += [item for item in _verified(disk) if item.path not in told]
-    usage = _usage(disk, state, quarantined, limits or state.opening.limits)
-    advice += _over(usage)
+    usage = usage_of(disk, state, quarantined, limits or state.opening.limits)
+    advice += over_limits(usage)
     return Diagnosis(
         advice=tuple(advice),
         opening=report.reason,
@@ -276,51 +267,6 @@ def _path_in(message: str) -> str:
     """The generation that a finding's message begins with."""
     name = message.partition(":")[0].partition(" ")[0]
     return "" if generation_position(name) is None else generation_path(name)
-
-
-def _usage(
-    disk: Disk, state: StoreState, quarantined: tuple[QuarantinedFile, ...], limits: Limits
-) -> tuple[Usage, ...]:
-    segments = sum(_size(disk, segment_path(base)) for base in list_segments(disk))
-    generations = sum(_size(disk, generation_path(name)) for name in list_generations(disk))
-    return (
-        Usage("log_bytes", segments, limits.log_bytes),
-        Usage("generation_bytes", generations, limits.generation_bytes),
-        Usage("quarantine_bytes", sum(one.size for one in quarantined), limits.quarantine_bytes),
-        Usage("active_sessions", state.active, limits.active_sessions),
-        Usage("aggregate_bytes", state.total_bytes, limits.aggregate_bytes),
-        Usage("state_records", len(state.records), limits.state_records),
-        Usage("state_bytes", state.record_bytes, limits.state_bytes),
-    )
-
-
-def _size(disk: Disk, path: str) -> int:
-    try:
-        return disk.status(path).size
-    except (FileNotFoundError, StorageError):
-        return 0
-
-
-_OVER: Final = {
-    "log_bytes": "flush: the log is trimmed once two generations hold",
-    "generation_bytes": "flush: the oldest are retired, but two always stay",
-    "quarantine_bytes": "open the store, or `turnfold quarantine purge` while it is closed",
-    "state_records": "delete session-state records: no new ones are taken",
-    "state_bytes": "delete session-state records: no new ones are taken",
-}
-
-
-def _over(usage: tuple[Usage, ...]) -> list[Advice]:
-    return [
-        Advice(
-            "limit",
-            f"{one.name} is {one.limit}, and {one.used} are used",
-            _OVER.get(one.name, "raise it, or the opening evicts what is above"),
-            urgent=True,
-        )
-        for one in usage
-        if one.used > one.limit
-    ]
 
 
 def _pending(disk: Disk, state: StoreState) -> tuple[PendingText, ...]:

@@ -3,7 +3,8 @@
 from random import Random
 
 from histories import History
-from simulation.sim_disk import PowerCut, SimDisk, cut_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import PowerCut, cut_call
 from stores import FileStore
 
 from turnfold.events.evolve import fold

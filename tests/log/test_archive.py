@@ -2,7 +2,8 @@
 
 import pytest
 from histories import History
-from simulation.sim_disk import PowerCut, SimDisk, cut_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import PowerCut, cut_call
 from stores import FileStore, no_pause
 
 from turnfold.events.event import LogTrimmed

@@ -5,7 +5,8 @@ import contextlib
 import pytest
 from histories import History
 from log.crash_rig import closed_store
-from simulation.sim_disk import PowerCut, SimDisk, cut_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import PowerCut, cut_call
 from stores import FileStore, no_pause
 
 from turnfold.events.errors import DamagedStore, StoreReadOnly

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 from log import crash_rig
-from simulation.sim_disk import Fault, SimDisk, fail_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import Fault, fail_call
 from stores import FileStore, Owned
 
 from turnfold.events.limits import MIB, Limits

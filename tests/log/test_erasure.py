@@ -7,7 +7,8 @@ from random import Random
 import pytest
 from histories import History
 from log.crash_rig import closed_store
-from simulation.sim_disk import Fault, PowerCut, SimDisk, cut_call, fail_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import Fault, PowerCut, cut_call, fail_call
 from stores import FileStore, no_pause, store_at, texts_below
 
 from turnfold.events.errors import StorageError

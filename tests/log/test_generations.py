@@ -6,7 +6,8 @@ from collections.abc import Callable
 import attrs
 import pytest
 from histories import History
-from simulation.sim_disk import Fault, PowerCut, SimDisk, cut_call, fail_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import Fault, PowerCut, cut_call, fail_call
 from stores import FileStore, no_pause
 
 from turnfold.events.errors import CorruptData, StorageError, UnsupportedFormat

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from histories import History
 from log.crash_rig import CrashRig, closed_store
-from simulation.sim_disk import Fault, SimDisk, fail_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import Fault, fail_call
 from stores import FileStore, store_at
 
 from turnfold.events.errors import (

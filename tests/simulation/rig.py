@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final, cast
 
-import attrs
 from simulation.model import Model
+from simulation.requests import Delete, Expire, Order, Say, key_of
 from simulation.sim_clock import SimClock
-from simulation.sim_disk import PowerCut, SimDisk
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import PowerCut
 from simulation.sim_store import Request, Settings, SimEntropy, SimStore
 
 from turnfold.actors.messages import Flush, Flushed, Sync, Synced
 from turnfold.actors.reply import Outcome
 from turnfold.events.codec import decode_events
-from turnfold.events.commands import AddTurns, DeleteKey, ExpireSession, TurnToAdd
 from turnfold.events.errors import (
     CommandRefused,
     NotWritten,
@@ -28,12 +28,10 @@ from turnfold.events.errors import (
 )
 from turnfold.events.event import Event, Gap
 from turnfold.events.evolve import fold
-from turnfold.events.keys import ConversationKey
 from turnfold.events.limits import Limits
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
 from turnfold.events.snapshot import capture, state_digest
-from turnfold.events.turns import ActionResult, AgentResponse, AvatarText, ToolSummary, Turn
 
 CHANNELS: Final = ("public_chat", "direct_im")
 KEYS: Final = tuple(
@@ -58,61 +56,6 @@ LIMITS: Final = Limits(
 _TOKEN: Final = re.compile(r"tok\d{7}x")
 _TOKEN_BYTES: Final = re.compile(rb"tok\d{7}x")
 CLEAN: Final = (Reason.OPENED_NEW, Reason.OPENED_CLEAN, Reason.OPENED_TORN_TAIL)
-
-
-def key_of(name: str) -> ConversationKey:
-    """The product's key for the model's."""
-    return ConversationKey(*name.split(" "))
-
-
-@attrs.frozen
-class Say:
-    """Some turns of one command."""
-
-    key: str
-    texts: tuple[str, ...]
-    kinds: tuple[int, ...]
-    turn_id: str | None = None
-    session: str | None = None
-
-    def request(self) -> AddTurns:
-        turns = (turn(kind, text) for kind, text in zip(self.kinds, self.texts, strict=True))
-        items = tuple(TurnToAdd(one, self.turn_id) for one in turns)
-        return AddTurns(key_of(self.key), items, self.session)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # the model's ids are plain strings
-
-
-@attrs.frozen
-class Expire:
-    """An operator ends a session."""
-
-    key: str
-
-    def request(self) -> ExpireSession:
-        return ExpireSession(key_of(self.key))
-
-
-@attrs.frozen
-class Delete:
-    """An operator deletes a key."""
-
-    key: str
-
-    def request(self) -> DeleteKey:
-        return DeleteKey(key_of(self.key))
-
-
-Order = Say | Expire | Delete
-
-
-def turn(kind: int, text: str) -> Turn:
-    """A turn of one of the four kinds."""
-    if kind == 0:
-        return AvatarText(text)
-    if kind == 1:
-        return AgentResponse(text)
-    if kind == 2:
-        return ToolSummary("look_around", text)
-    return ActionResult("teleport", "ok", text)
 
 
 class Rig:

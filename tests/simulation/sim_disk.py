@@ -7,81 +7,14 @@ seeded generator, so a seed and a call number replay a failure.
 
 import re
 from collections.abc import Callable, Sequence
-from enum import Enum
 from random import Random
-from typing import Final
 
-import attrs
+from simulation.sim_faults import TAKES_SPACE, Fault, Interrupt, Plan, PowerCut, no_faults
 from simulation.sim_inode import BLOCK_BYTES, SimInode, blocks_of
+from simulation.sim_names import NameChange, parent_of
 
 from turnfold.events.errors import DiskFull, StorageError, StorePathError
 from turnfold.events.log.disk import FileStatus
-
-
-class PowerCut(BaseException):
-    """The process ends here: no call after this one does anything."""
-
-
-class Interrupt(BaseException):
-    """A signal's handler raised in the middle of a call (EINTR that isn't tried again)."""
-
-
-class Fault(Enum):
-    """What becomes of one call."""
-
-    EIO = "the device fails"
-    ENOSPC = "no space is left"
-    INTERRUPT = "a signal interrupts it"
-    CUT_BEFORE = "the power goes before it"
-    CUT_AFTER = "the power goes after it"
-
-
-Plan = Callable[[int, str, str], Fault | None]
-"""Which fault the n-th call (operation, path) meets."""
-
-# Calls that need space, and so the ones that can say there is none.
-TAKES_SPACE: Final = frozenset(
-    {"write", "create", "make_directory", "allocate", "rename", "sync", "sync_directory"}
-)
-
-
-def no_faults(_call: int, _operation: str, _path: str) -> Fault | None:
-    """Everything works."""
-    return None
-
-
-def fail_call(number: int, fault: Fault) -> Plan:
-    """The call with this number fails, once."""
-    return lambda call, _operation, _path: fault if call == number else None
-
-
-def cut_call(number: int, *, after: bool) -> Plan:
-    """The power goes before or after the call with this number."""
-    return fail_call(number, Fault.CUT_AFTER if after else Fault.CUT_BEFORE)
-
-
-@attrs.define(eq=False)
-class _NameChange:
-    """`path` names `inode` now, or nothing (None). A rename takes `source`'s name away too.
-
-    `needs` is a change that is durable whenever this one is.
-    """
-
-    path: str
-    inode: SimInode | None
-    source: str | None = None
-    needs: "_NameChange | None" = None
-
-    def touches(self, directory: str) -> bool:
-        return parent_of(self.path) == directory
-
-    def apply(self, names: dict[str, SimInode]) -> None:
-        if self.source is not None:
-            names.pop(self.source, None)
-        if self.inode is None:
-            names.pop(self.path, None)
-        else:
-            names[self.path] = self.inode
 
 
 class SimDisk:
@@ -96,7 +29,7 @@ class SimDisk:
         self.random = Random(seed)
         self.names: dict[str, SimInode] = {"": SimInode(is_directory=True, mode=0o700)}
         self._durable = dict(self.names)
-        self._changes: list[_NameChange] = []
+        self._changes: list[NameChange] = []
         self._unlinked: list[SimInode] = []  # still open, so still taking space
         self.plan: Plan = no_faults
         self.watch: Callable[[], None] | None = None  # called before every call
@@ -124,7 +57,7 @@ class SimDisk:
                 raise FileExistsError(path)
             self._check_parent(path)
             self._take_space("create", path, BLOCK_BYTES)
-            self._change(_NameChange(path, inode))
+            self._change(NameChange(path, inode))
 
         self._perform("create", path, create)
         return SimFile(self, inode, path, write=True)
@@ -140,7 +73,7 @@ class SimDisk:
                 return
             self._check_parent(path)
             self._take_space("make_directory", path, BLOCK_BYTES)
-            self._change(_NameChange(path, SimInode(is_directory=True, mode=0o700)))
+            self._change(NameChange(path, SimInode(is_directory=True, mode=0o700)))
 
         self._perform("make_directory", path, make)
 
@@ -154,11 +87,11 @@ class SimDisk:
             if old is not None and old.is_directory:
                 raise StorePathError(f"renaming {source} failed: the target is a directory")
             if parent_of(source) == parent_of(target):
-                self._change(_NameChange(target, inode, source=source))
+                self._change(NameChange(target, inode, source=source))
             else:
-                link = _NameChange(target, inode)
+                link = NameChange(target, inode)
                 self._change(link)
-                self._change(_NameChange(source, None, needs=link))
+                self._change(NameChange(source, None, needs=link))
             self._forget(old)
 
         self._perform("rename", source, rename)
@@ -170,7 +103,7 @@ class SimDisk:
             inode = self._found(path)
             if inode.is_directory:
                 raise StorePathError(f"removing {path} failed: it is a directory")
-            self._change(_NameChange(path, None))
+            self._change(NameChange(path, None))
             self._forget(inode)
 
         self._perform("unlink", path, unlink)
@@ -238,13 +171,13 @@ class SimDisk:
         self._changes.clear()
         self.kill()
 
-    def _kept_changes(self, random: Random) -> Sequence[_NameChange]:
+    def _kept_changes(self, random: Random) -> Sequence[NameChange]:
         changes, fate = self._changes, random.random()
         if fate < 0.3:
             return changes
         if fate < 0.6:
             return changes[: random.randint(0, len(changes))]
-        kept: list[_NameChange] = []
+        kept: list[NameChange] = []
         for change in changes:
             if random.random() < 0.5:
                 if change.needs is not None and change.needs not in kept:
@@ -273,9 +206,9 @@ class SimDisk:
         other = SimDisk(seed)
         other.names = {path: copies[id(inode)] for path, inode in self.names.items()}
         other._durable = {path: copies[id(inode)] for path, inode in self._durable.items()}
-        twins: dict[int, _NameChange] = {}
+        twins: dict[int, NameChange] = {}
         for change in self._changes:
-            twin = _NameChange(
+            twin = NameChange(
                 change.path,
                 None if change.inode is None else copies[id(change.inode)],
                 change.source,
@@ -424,11 +357,11 @@ class SimDisk:
         if self.capacity is not None and self.used + size > self.capacity:
             self.fail(Fault.ENOSPC, operation, path)
 
-    def _change(self, change: _NameChange) -> None:
+    def _change(self, change: NameChange) -> None:
         change.apply(self.names)
         self._changes.append(change)
 
-    def _make_durable(self, change: _NameChange) -> None:
+    def _make_durable(self, change: NameChange) -> None:
         if change.needs is not None and change.needs in self._changes:
             self._make_durable(change.needs)
         change.apply(self._durable)
@@ -558,8 +491,3 @@ class SimFile:
         fault = self._begin(operation)
         if fault is not None:
             self._disk.fail(fault, operation, self._path)
-
-
-def parent_of(path: str) -> str:
-    """The directory that holds a path; of the root, nothing that is one."""
-    return path.rpartition("/")[0] if path else "/"

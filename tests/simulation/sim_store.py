@@ -13,7 +13,8 @@ from typing import Final
 
 import attrs
 from simulation.sim_clock import SimClock
-from simulation.sim_disk import PowerCut, SimDisk
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import PowerCut
 
 from turnfold.actors.admission import Admission
 from turnfold.actors.clock import AgeClock

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 from simulation.rig import Rig
-from simulation.sim_disk import PowerCut, cut_call
+from simulation.sim_faults import PowerCut, cut_call
 from simulation.workload import random_order, work
 
 # A failure names the seed of its run; TURNFOLD_SIM_SEED replays that run alone.

@@ -11,9 +11,10 @@ from typing import Final
 
 import attrs
 import pytest
-from simulation.rig import KEYS, Delete, Expire, Rig, Say
+from simulation.requests import Delete, Expire, Say
+from simulation.rig import KEYS, Rig
 from simulation.sim_clock import YEAR_NS
-from simulation.sim_disk import PowerCut, cut_call, no_faults
+from simulation.sim_faults import PowerCut, cut_call, no_faults
 
 from turnfold.events.commands import DeleteState, RecordState
 from turnfold.events.reasons import Reason

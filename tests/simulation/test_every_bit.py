@@ -10,7 +10,8 @@ from random import Random
 from typing import Final
 
 import pytest
-from simulation.rig import KEYS, Delete, Expire, Rig, Say
+from simulation.requests import Delete, Expire, Say
+from simulation.rig import KEYS, Rig
 
 from turnfold.events.errors import DamagedStore, StorageError, StoreReadOnly
 from turnfold.events.log.scan import scan_segment

@@ -10,8 +10,9 @@ from typing import Final
 
 import attrs
 import pytest
-from simulation.rig import KEYS, LIMITS, Delete, Expire, Rig, Say
-from simulation.sim_disk import TAKES_SPACE, Fault, Interrupt, PowerCut, fail_call, no_faults
+from simulation.requests import Delete, Expire, Say
+from simulation.rig import KEYS, LIMITS, Rig
+from simulation.sim_faults import TAKES_SPACE, Fault, Interrupt, PowerCut, fail_call, no_faults
 
 from turnfold.events.errors import TurnfoldError
 from turnfold.events.limits import Limits

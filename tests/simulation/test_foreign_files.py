@@ -10,7 +10,8 @@ from typing import Final
 
 import attrs
 import pytest
-from simulation.rig import KEYS, Expire, Rig, Say
+from simulation.requests import Expire, Say
+from simulation.rig import KEYS, Rig
 
 from turnfold.events.errors import StoreReadOnly, TurnfoldError, UnsupportedFormat
 from turnfold.events.event import Gap

@@ -8,7 +8,8 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulation.sim_disk import Fault, PowerCut, SimDisk, fail_call
+from simulation.sim_disk import SimDisk
+from simulation.sim_faults import Fault, PowerCut, fail_call
 from simulation.sim_inode import BLOCK_BYTES, SECTOR_BYTES
 
 from turnfold.events.errors import DiskFull, StorageError

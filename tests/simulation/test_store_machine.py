@@ -16,9 +16,10 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
-from simulation.rig import KEYS, LIMITS, Delete, Expire, Order, Rig, Say
+from simulation.requests import Delete, Expire, Order, Say
+from simulation.rig import KEYS, LIMITS, Rig
 from simulation.sim_clock import DAY_NS, NS_PER_S, YEAR_NS
-from simulation.sim_disk import Fault, PowerCut, cut_call, fail_call, no_faults
+from simulation.sim_faults import Fault, PowerCut, cut_call, fail_call, no_faults
 
 from turnfold.events.errors import DiskFull, NotWritten, TurnfoldError
 from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt

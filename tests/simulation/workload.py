@@ -3,7 +3,8 @@
 from random import Random
 from typing import Final
 
-from simulation.rig import KEYS, Delete, Expire, Order, Rig, Say
+from simulation.requests import Delete, Expire, Order, Say
+from simulation.rig import KEYS, Rig
 from simulation.sim_clock import DAY_NS, NS_PER_S, YEAR_NS
 
 _PASSES: Final = (NS_PER_S, 600 * NS_PER_S, 1800 * NS_PER_S, DAY_NS)
