@@ -32,6 +32,23 @@ def _seed(match: re.Match[str]) -> bool:
     return sum(word in FUNCTION_WORDS for word in words) <= len(words) // 8
 
 
+def _announced_seed(between: str) -> Rule:
+    return Rule(
+        kind="seed",
+        source="BIP 39: seed phrases, announced",
+        cues=("seed", "mnemonic", "recovery phrase", "recovery words", "backup phrase"),
+        pattern=Lazy(
+            r"(?:seed|mnemonic|recovery|backup)(?:[ \-]?(?:phrase|words?|key))?"
+            r"(?:\s{1,2}(?:for|of|to)(?:\s[a-z]{1,12}){1,3})?"
+            r"(?:\s{0,2}[:=]|\s{1,2}(?:is|are|was):?)\s{1,3}[\"']?"
+            rf"(?P<v>(?:(?:\d{{1,2}}[.):]?\s?)?[a-z]{{3,8}}{between}){{5,23}}"
+            r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8})",
+            AI,
+        ),
+        accept=_seed,
+    )
+
+
 MONEY_RULES = (
     Rule(
         kind="card",
@@ -57,20 +74,8 @@ MONEY_RULES = (
         ),
         digits=3,
     ),
-    Rule(
-        kind="seed",
-        source="BIP 39: seed phrases, announced",
-        cues=("seed", "mnemonic", "recovery phrase", "recovery words", "backup phrase"),
-        pattern=Lazy(
-            r"(?:seed|mnemonic|recovery|backup)(?:[ \-]?(?:phrase|words?|key))?"
-            r"(?:\s{1,2}(?:for|of|to)(?:\s[a-z]{1,12}){1,3})?"
-            r"(?:\s{0,2}[:=]|\s{1,2}(?:is|are|was):?)\s{1,3}[\"']?"
-            r"(?P<v>(?:(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}[ ,\n]{1,2}){5,23}"
-            r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8})",
-            AI,
-        ),
-        accept=_seed,
-    ),
+    _announced_seed(r"[ ,\n]{1,2}"),
+    _announced_seed(r"[ ,]{1,2}"),  # for one that a sentence follows on the next line
     Rule(
         kind="seed",
         source="BIP 39: a message that is nothing but twelve words or more",

@@ -140,14 +140,14 @@ def folded(text: str) -> View:
 _ESCAPE = re.compile(
     r"%(?P<percent>[0-9A-Fa-f]{2})"
     r"|&(?P<entity>\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});"
-    r"|\\(?:u(?P<four>[0-9A-Fa-f]{4})|x(?P<two>[0-9A-Fa-f]{2})|(?P<slash>[/_\-\"'\\]))",
+    r"|\\(?:u(?P<four>[0-9A-Fa-f]{4})|x(?P<two>[0-9A-Fa-f]{2})|(?P<slash>[/_\-\"'\\n]))",
     re.ASCII,
 )
 
 
 def _utf8(raw: list[int]) -> tuple[str, int]:
     """The first character that the bytes spell, and how many of them it takes ("" for none)."""
-    for size in range(min(4, len(raw)), 0, -1):
+    for size in range(1, min(4, len(raw)) + 1):  # the shortest that decodes is one character
         try:
             return bytes(raw[:size]).decode(), size
         except UnicodeDecodeError:
@@ -174,14 +174,17 @@ def _decode(matches: list[re.Match[str]], at: int) -> tuple[str, int]:
     if match["entity"]:
         char = html.unescape(f"&{match['entity']};")
     elif match["slash"]:
-        char = match["slash"]
+        char = "\n" if match["slash"] == "n" else match["slash"]
     else:
         char = chr(int(match["four"] or match["two"], 16))
     return (char, 1) if len(char) == 1 else ("", 1)
 
 
 def unescaped(view: View) -> View | None:
-    """One round of percent, entity and backslash decoding, or None where there is none."""
+    """One round of percent, entity and backslash decoding, or None where there is none.
+
+    What is decoded is folded like the rest.
+    """
     text = view.text
     if "%" not in text and "&" not in text and "\\" not in text:
         return None
@@ -195,7 +198,8 @@ def unescaped(view: View) -> View | None:
         if char and char != MASK and not "\ud800" <= char <= "\udfff":
             start, end = matches[at].start(), matches[at + used - 1].end()
             builder.keep(done, start)
-            builder.put(char, start, end)
+            for form in _FOLD[char]:
+                builder.put(form, start, end)
             done = end
         at += used
     if not done:
