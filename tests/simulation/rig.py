@@ -68,8 +68,8 @@ class Rig:
         self.entropy = SimEntropy(seed)
         self.settings = Settings(limits=limits, **settings)
         self.visible = Model(limits.active_sessions)
-        self.possible = [self.visible]
-        self.history = [self.visible]  # after each command
+        self.possible: list[Model] = [self.visible]
+        self.history: list[Model] = [self.visible]  # after each command
         self.age = 0  # of the store, when it was last looked at
         self.recorded = 0  # the age of a durable event
         self.said = 0
@@ -86,7 +86,7 @@ class Rig:
         other.settings = self.settings
         other.visible = self.visible
         other.possible = list(self.possible)
-        other.history = self.history
+        other.history = list(self.history)
         other.age = self.age
         other.recorded = self.recorded
         other.said = self.said + 1_000_000
@@ -121,6 +121,8 @@ class Rig:
             model.lower(sessions_max, self.age)
             miss = self._miss(model)
             if miss is None:
+                if self.possible is not self.history:
+                    self.history += self.possible  # of a batch that nobody was told about, too
                 self.visible = model
                 self.possible = [model]
                 return None

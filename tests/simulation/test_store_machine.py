@@ -37,7 +37,6 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.rig = Rig(0)
         self.random = Random(0)
-        self.is_damaged = False
 
     @property
     def is_open(self) -> bool:
@@ -45,6 +44,9 @@ class StoreMachine(RuleBasedStateMachine):
         return not self.rig.is_closed and not self.rig.store.failed
 
     @initialize(seed=seeds, commit=st.booleans())
+    def first(self, seed: int, commit: bool) -> None:
+        self.begin(seed, commit)
+
     def begin(self, seed: int, commit: bool) -> None:
         self.rig = Rig(seed, sync_each_batch=commit)
         self.random = Random(seed)
@@ -228,6 +230,9 @@ class StoreMachine(RuleBasedStateMachine):
         elif size:
             rig.disk.flip(path, number % (8 * size))
         rig.open_damaged()
+        if any(finding.what == "payload" for finding in rig.store.report.findings):
+            # A text that is damaged stays so, and is told at each opening: go on with another.
+            self.begin(number % 2**16, rig.settings.sync_each_batch)
 
     # --- what always holds ------------------------------------------------------------------------
 
