@@ -11,11 +11,12 @@ from uuid import UUID
 import attrs
 
 from turnfold.events.codec import decode_events
-from turnfold.events.erasure_plan import live_commitments, sealed_of
+from turnfold.events.erasure_plan import sealed_of
 from turnfold.events.errors import CorruptData
 from turnfold.events.event import DamageFound, Event, Gap, StoreOpened
 from turnfold.events.evolve import evolve
 from turnfold.events.keys import Pseudonym, pseudonym
+from turnfold.events.log.copies_check import check_copies
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.generation_file import (
     LoadedGeneration,
@@ -29,7 +30,7 @@ from turnfold.events.log.layout import KEY_PATH, read_key
 from turnfold.events.log.payload_audit import DAMAGED, PayloadAudit
 from turnfold.events.log.replay import store_disk
 from turnfold.events.log.scan import ScannedFrame
-from turnfold.events.log.session_texts import Text, has_text, texts_of, unclean_texts
+from turnfold.events.log.session_texts import has_text, unclean_texts
 from turnfold.events.log.survey import (
     Anchor,
     Place,
@@ -43,7 +44,6 @@ from turnfold.events.log.verify_report import SavedHead, VerifyFinding, VerifyRe
 from turnfold.events.log.walk import Walk
 from turnfold.events.redaction import RULESET_VERSION
 from turnfold.events.redaction_operator import builtin_version
-from turnfold.events.sealed import Erased, Unreadable
 from turnfold.events.snapshot import capture, state_digest
 from turnfold.events.state import StoreState
 
@@ -283,38 +283,12 @@ class _Verification:
             if isinstance(state, Rejected):
                 self._found("generations", f"{name}: {state.message}", position)
                 continue
-            self._check_copies(name, state)
+            if self._state is not None:
+                self._findings += check_copies(name, state, self._state)
             for session in state.sessions():
                 if session.started.pseudonym == self._watched and has_text(session):
                     self._found("erased", f"{name} holds text of the avatar", session.start)
         return len(self._generations)
-
-    def _check_copies(self, name: str, state: StoreState) -> None:
-        """Sessions and records as a generation holds them."""
-        final = self._state
-        if final is None:
-            return
-        due = {item.session for item in final.pending.values()}
-        for session in state.sessions():
-            live = live_commitments(final.session_at(session.start))
-            for text in texts_of(session):
-                self._check_copy(name, text, live, is_due=session.start in due)
-        records = {record.position: record.commitment for record in final.records.values()}
-        for record in state.records.values():
-            text = (record.position, record.commitment, record.sealed)
-            self._check_copy(name, text, records, is_due=record.position in due)
-
-    def _check_copy(self, name: str, text: Text, live: dict[int, bytes], *, is_due: bool) -> None:
-        position, commitment, sealed = text
-        if type(sealed) is Unreadable:
-            if not is_due or live.get(position) == commitment:
-                self._found("payloads", f"{name}: a text doesn't match its commitment", position)
-        elif type(sealed) is Erased:
-            if live.get(position) == commitment:
-                message = f"{name}: a text is zeros although nothing erased it"
-                self._found("erasure", message, position)
-        elif live.get(position) != commitment and not is_due:
-            self._found("erasure", f"{name}: a text is there that is said to be gone", position)
 
     # --- what is live --------------------------------------------------------------------------
 
