@@ -20,6 +20,7 @@ from turnfold.events.untrusted import (
     named_record,
     payload,
     record,
+    unframed,
 )
 
 Speaker = Literal["user", "assistant"]
@@ -126,7 +127,7 @@ def turn_messages(
         if cut is not None:
             text = cut(text)
         if reason is Reason.ADDED_AVATAR:
-            messages.append(ContextMessage("user", text, False, (turn.position,)))
+            messages.append(ContextMessage("user", unframed(text), False, (turn.position,)))
             continue
         if turn.extras_bytes:
             opened.update(decode_extras(Kind.AGENT, turn.extras).call_ids)

@@ -27,6 +27,7 @@ from turnfold.events.redaction import is_clean
 Field = tuple[str, str | int | tuple[str, ...]]
 
 TAG: Final = "untrusted_memory"
+_TAG_ANY_CASE: Final = re.compile(TAG, re.IGNORECASE)
 TRUSTED: Final = "trusted"
 UNTRUSTED: Final = "untrusted"
 NOTE: Final = (
@@ -61,6 +62,17 @@ _ESCAPE = re.compile(rf"[{_ESCAPED}]|\[(?=/?(?:INST|SYS|TOOL|AVAILABLE))", re.IG
 
 
 _json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one at every call
+
+
+def unframed(text: str) -> str:
+    """A text that isn't in a block, with the blocks' tag written so that it opens and closes none.
+
+    An avatar's live words are a plain message; without this it could type a whole block, with a
+    forged outcome inside. As long as before, so budgets hold.
+    """
+    if "_" in text and _TAG_ANY_CASE.search(text):  # the first test spares almost every text
+        return _TAG_ANY_CASE.sub(lambda found: found[0].replace("_", "-"), text)
+    return text
 
 
 def quote(text: str) -> str:
