@@ -132,12 +132,14 @@ def _refuse_conflicts_within(candidates: Sequence[_Candidate]) -> None:
 
 def _why_ended(state: StoreState, tag: KeyTag, overdue: Session | None, command: AddTurns) -> str:
     what = "the session that the command names is not live"
+    live, ended = state.session(tag), state.ended.get(tag)
     if overdue is not None and overdue.session_id == command.session:
         what += f" ({Reason.EXPIRED_INACTIVITY})"
-    else:
-        ended = state.ended.get(tag)
-        if ended is not None and ended.session_id == command.session:
-            what += f" ({ended.reason})"
+    elif ended is not None and ended.session_id == command.session:
+        what += f" ({ended.reason})"
+    elif live is not None and overdue is None:
+        what += f"; another one is ({live.started.reason})"
+        return what + ": add the turn without `session` to speak in that"
     return what + "; add the turn without `session` to start a new one"
 
 

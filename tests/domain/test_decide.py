@@ -293,6 +293,8 @@ def test_a_handle_from_before_is_refused_with_the_reason() -> None:
     with pytest.raises(SessionEnded, match=r"deleted\.operator"):
         run.say(PUBLIC, session=first.session_id)
     run.say(PUBLIC)
+    with pytest.raises(SessionEnded, match=r"another one is \(started\.after_deletion\)"):
+        run.say(PUBLIC, session=first.session_id)
     run.wait(1800)
     late = run.state.session(names(PUBLIC))
     assert late is not None
