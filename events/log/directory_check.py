@@ -55,18 +55,22 @@ def check_files(disk: Disk, *, is_owned: bool) -> list[Advice]:
     return advice
 
 
-def _foreign(disk: Disk, *, is_owned: bool) -> list[Advice]:
+def foreign_paths(disk: Disk) -> list[str]:
+    """What lies in the store's directories and isn't the store's, unfinished writes included."""
     known = {*DIRECTORIES, *FILES, SOCKET_NAME}
-    foreign = [name for name in disk.list("") if name not in known]
-    foreign += [
+    top = disk.list("")
+    return [name for name in top if name not in known] + [
         f"{directory}/{name}"
         for directory in (LOG_DIRECTORY, GENERATION_DIRECTORY)
-        if directory in disk.list("")
+        if directory in top
         for name in disk.list(directory)
         if segment_base(name) is None and generation_position(name) is None
     ]
+
+
+def _foreign(disk: Disk, *, is_owned: bool) -> list[Advice]:
     advice: list[Advice] = []
-    for path in foreign:
+    for path in foreign_paths(disk):
         if not path.endswith(TEMPORARY):
             what, todo = "it is no file of the store", "nothing: it is left alone; move it away"
             advice.append(Advice("file", what, todo, path))

@@ -17,6 +17,7 @@ from turnfold.events.event import DamageFound, Event, Gap, StoreOpened
 from turnfold.events.evolve import evolve
 from turnfold.events.keys import Pseudonym, pseudonym
 from turnfold.events.log.copies_check import check_copies
+from turnfold.events.log.directory_check import foreign_paths
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.generation_file import (
     LoadedGeneration,
@@ -26,7 +27,7 @@ from turnfold.events.log.generation_file import (
     load_generation,
     restore_generation,
 )
-from turnfold.events.log.layout import KEY_PATH, read_key
+from turnfold.events.log.layout import KEY_PATH, TEMPORARY, read_key
 from turnfold.events.log.payload_audit import DAMAGED, PayloadAudit
 from turnfold.events.log.replay import store_disk
 from turnfold.events.log.scan import ScannedFrame
@@ -309,3 +310,7 @@ class _Verification:
             self._found("erased", "a payload of the avatar is left", position)
         for path, message in traces_of(self._disk, self._avatar):
             self._found("erased", message, path=path)
+        for path in foreign_paths(self._disk):
+            if not path.endswith(TEMPORARY):
+                unknown = "it is no file of the store, so nothing in it was erased: look yourself"
+                self._found("erased", unknown, path=path)
