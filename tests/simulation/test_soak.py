@@ -214,4 +214,4 @@ def test_a_short_hour_uses_no_more_at_its_end(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 def test_a_busy_hour_uses_no_more_at_its_end(tmp_path: Path) -> None:
-    soak(tmp_path, commands=60_000)
+    soak(tmp_path, commands=24_000)
