@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -215,10 +217,20 @@ def test_a_limit_counts_what_is_shown(store: Path) -> None:
     assert [event["type"] for event in done.json_lines] == ["TurnAdded", "TurnAdded"]
 
 
+@contextmanager
+def heeded(number: signal.Signals) -> Iterator[None]:
+    """A child heeds the signal even if the tests run in the background, where it is ignored."""
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 def test_following_shows_what_a_running_store_adds(tmp_path: Path) -> None:
     config = Config(storage_path=tmp_path, persistence_enabled=True)
     command = [sys.executable, "-m", "turnfold", "events", "--follow", "--reason", "added"]
-    with ConversationStore(config) as running:
+    with ConversationStore(config) as running, heeded(signal.SIGINT):
         key = ConversationKey(UUID(ANN), Channel.PUBLIC_CHAT)
         running.add_turn(key, AvatarText("one"))
         with subprocess.Popen(
