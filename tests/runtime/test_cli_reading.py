@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -218,7 +218,7 @@ def test_a_limit_counts_what_is_shown(store: Path) -> None:
 
 
 @contextmanager
-def heeded(number: signal.Signals) -> Iterator[None]:
+def heeded(number: signal.Signals) -> Generator[None]:
     """A child heeds the signal even if the tests run in the background, where it is ignored."""
     before = signal.signal(number, signal.default_int_handler)
     try:
