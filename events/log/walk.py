@@ -114,7 +114,10 @@ class Walk:
                 self._connect(entry, entry.header)
                 self._frames(entry, file, following)
             elif not entry.foreign:
-                # The header was durable before any frame, so what follows it was damaged later.
+                # A header was durable before its file got this name, so it was damaged later. An
+                # empty file proves nothing: anybody may have made it.
+                if entry.base == self.found.position + 1 and file.status().size:
+                    self._named(entry.base, entry.base)
                 for _offset, header in find_headers(file, 0):
                     self._named(header.last, header.last)
         finally:

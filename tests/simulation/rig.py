@@ -75,6 +75,7 @@ class Rig:
         self.said = 0
         self.store: SimStore
         self.is_closed = True
+        self.is_known = True  # whether the model is believed to be what is there
 
     def twin(self, seed: int) -> "Rig":
         """The same at this moment, as if the process had ended here; to be opened."""
@@ -91,6 +92,7 @@ class Rig:
         other.recorded = self.recorded
         other.said = self.said + 1_000_000
         other.is_closed = True
+        other.is_known = True
         return other
 
     # --- opening and closing ---------------------------------------------------------------
@@ -149,6 +151,7 @@ class Rig:
             self.possible = self.history
             if self._try_to_find() is not None:
                 self._check_only_texts_of_before()
+                self.is_known = False
         return False
 
     def _check_only_texts_of_before(self) -> None:

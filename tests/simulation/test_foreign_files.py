@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 import pytest
-from simulation.requests import Expire, Say
+from simulation.requests import Delete, Expire, Say
 from simulation.rig import KEYS, Rig
 
 from turnfold.events.errors import StoreReadOnly, TurnfoldError, UnsupportedFormat
@@ -256,3 +256,15 @@ def test_a_gap_that_a_damaged_segment_declared_stays_declared() -> None:
     gaps = [item for item in rig.store.log.read(0) if isinstance(item, Gap)]
     assert [gap.reason for gap in gaps] == [Reason.OPENED_DAMAGED]
     assert gaps[0].first == 1
+
+
+def test_a_newest_segment_without_its_header_is_damage_and_nothing_deleted_comes_back() -> None:
+    rig = store()
+    rig.open()
+    rig.order(Delete(KEYS[2]))
+    rig.disk.kill()  # no generation says that it was deleted
+    path = segments(rig)[-1]
+    rig.disk.put(path, rig.disk.content(path)[:100])
+    assert not rig.open_damaged()
+    assert rig.store.report.reason is Reason.OPENED_DAMAGED
+    assert not rig.visible.talks

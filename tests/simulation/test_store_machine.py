@@ -226,11 +226,12 @@ class StoreMachine(RuleBasedStateMachine):
         path = paths[number % len(paths)]
         size = len(rig.disk.content(path))
         if size and is_cut:
-            rig.disk.put(path, rig.disk.content(path)[: number % size])
+            rig.disk.put(path, rig.disk.content(path)[: max(1, number % size)])
         elif size:
             rig.disk.flip(path, number % (8 * size))
         rig.open_damaged()
-        if any(finding.what == "payload" for finding in rig.store.report.findings):
+        findings = rig.store.report.findings
+        if not rig.is_known or any(finding.what == "payload" for finding in findings):
             # A text that is damaged stays so, and is told at each opening: go on with another.
             self.begin(number % 2**16, rig.settings.sync_each_batch)
 
