@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from collections_off import collections_off
 
 from turnfold.actors.bootstrap import file_parts
 from turnfold.actors.clock import RecordedClock
@@ -94,7 +95,8 @@ def calls(work: Callable[[], object]) -> int:
     before = sys.getprofile()
     sys.setprofile(profile)
     try:
-        work()
+        with collections_off():
+            work()
     finally:
         sys.setprofile(before)
     return count

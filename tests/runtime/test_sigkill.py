@@ -14,8 +14,10 @@ from turnfold.events import read_events
 from turnfold.events.event import Gap, StoreOpened, TurnAdded
 from turnfold.events.reasons import Reason
 
-# Four threads, each with its own avatar; every third command adds three turns at once. A line is
-# written only after the store has answered, so what the parent reads was acknowledged.
+# Four threads; every third command adds three turns at once. A line is written only after the
+# store has answered, so what the parent reads was acknowledged. Each thread goes on to another
+# avatar before a conversation is compacted, which would erase the texts to compare, however far
+# it gets before it is killed.
 WRITER = """
 import os, sys, threading
 from turnfold.actors import Config, ConversationStore
@@ -25,9 +27,10 @@ path, run = sys.argv[1], int(sys.argv[2])
 store = ConversationStore(Config(storage_path=path, persistence_enabled=True))
 
 def write(thread):
-    key = ConversationKey(f"{run * 8 + thread + 1:032x}", Channel.PUBLIC_CHAT)
     number = 0
     while True:
+        avatar = f"{run:08x}{thread:08x}{number // 15 + 1:016x}"
+        key = ConversationKey(avatar, Channel.PUBLIC_CHAT)
         texts = [f"run{run} thread{thread} command{number} turn{i}" for i in range(3)]
         if number % 3:
             receipts = [store.add_turn(key, AvatarText(texts[0]))]

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
+from collections_off import collections_off
 from domain.session_state_cases import APPROVAL, NOW_NS, record, scopes, turn
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -128,7 +129,8 @@ def traced(work: Callable[[], Any]) -> tuple[Any, list[tuple[str, int]]]:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        answer = work()
+        with collections_off():
+            answer = work()
     except InvalidStateRecord as error:
         answer = (type(error), str(error), error.blockers)
     finally:
