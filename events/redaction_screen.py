@@ -7,6 +7,8 @@ long run, no digits. What the screen can't rule out is searched.
 import re
 from collections.abc import Iterable, Iterator
 
+from ahocorasick_rs import AhoCorasick, Implementation
+
 from turnfold.events.redaction_rule import Rule
 from turnfold.events.redaction_views import outside_ascii
 
@@ -100,50 +102,26 @@ class Screen:
         return rule.word <= self.longest and rule.digits <= self.digits
 
 
-class Cues:
-    """Literals to look for, in groups: where a group's gate is absent, none of it is there.
+class Literals:
+    """Words to look for, all in one pass over a text (Aho and Corasick, CACM 18(6), 1975)."""
 
-    The gate of a longer cue is a shorter one inside it, or a separator that it holds; that of a cue
-    outside ASCII is its letters.
-    """
+    __slots__ = ("_automaton",)
 
-    __slots__ = ("_ascii", "_other")
+    def __init__(self, words: Iterable[str]) -> None:
+        # Sorted, so that the automaton and the order of what it finds are the same in each run.
+        self._automaton = AhoCorasick(
+            sorted(set(words)), store_patterns=True, implementation=Implementation.DFA
+        )
 
-    # Rare characters are the cheapest gates, then pieces that many cues share.
-    _GATES = (*"$@45jzqx_-.", "log", "ord", "wort", "cred", "phrase", "security", "recovery", "ssh")
-
-    def __init__(self, cues: Iterable[str]) -> None:
-        gates: dict[str, list[str]] = {gate: [] for gate in self._GATES}
-        other: list[str] = []
-        for cue in sorted(dict.fromkeys(cues), key=len):
-            if not cue.isascii():
-                other.append(cue)
-                continue
-            gate = next((short for short in gates if short in cue), cue)
-            gates.setdefault(gate, []).append(cue)
-        self._ascii = tuple((gate, tuple(group)) for gate, group in gates.items() if group)
-        self._other = tuple((cue, frozenset(outside_ascii(cue))) for cue in other)
-
-    def present(self, screen: Screen) -> list[str]:
-        """The cues that stand in the text."""
-        found = self.present_in(screen.plain)
-        if screen.odd:
-            low, odd = screen.low, screen.odd
-            found += [cue for cue, letters in self._other if letters <= odd and cue in low]
-        return found
-
-    def present_in(self, plain: str) -> list[str]:
-        """The ASCII cues that stand in `plain`, which is ASCII in lower case."""
-        found: list[str] = []
-        for group in [group for gate, group in self._ascii if gate in plain]:
-            found += [cue for cue in group if cue in plain]
-        return found
+    def present(self, low: str) -> tuple[str, ...]:
+        """The different words that stand in `low`, also inside one another, as they occur."""
+        return tuple(dict.fromkeys(self._automaton.find_matches_as_strings(low, overlapping=True)))
 
 
 class CueTable:
     """Rules by cue."""
 
-    __slots__ = ("_cues", "_rules")
+    __slots__ = ("_rules",)
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         table: dict[str, list[Rule]] = {}
@@ -151,17 +129,16 @@ class CueTable:
             for cue in rule.cues:
                 table.setdefault(cue, []).append(rule)
         self._rules = {cue: tuple(found) for cue, found in table.items()}
-        self._cues = Cues(table)
 
-    def present(self, screen: Screen) -> Iterator[tuple[str, tuple[Rule, ...]]]:
-        """The cues that stand in the text, with their rules."""
-        for cue in self._cues.present(screen):
-            yield cue, self._rules[cue]
+    @property
+    def cues(self) -> Iterable[str]:
+        """Every cue of the table."""
+        return self._rules.keys()
 
-    def present_in(self, plain: str) -> Iterator[tuple[str, tuple[Rule, ...]]]:
-        """The ASCII cues that stand in `plain`, which is ASCII in lower case, with their rules."""
-        for cue in self._cues.present_in(plain):
-            yield cue, self._rules[cue]
+    def of(self, present: Iterable[str]) -> list[tuple[str, tuple[Rule, ...]]]:
+        """Those of the cues `present` that are in the table, with their rules."""
+        rules = self._rules
+        return [(cue, rules[cue]) for cue in present if cue in rules]
 
 
 class PrefixTable:

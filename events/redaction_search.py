@@ -25,7 +25,13 @@ from turnfold.events.redaction_money import MONEY_RULES
 from turnfold.events.redaction_names import NAME_RULES
 from turnfold.events.redaction_prefixes import PREFIX_RULES, SPACED_PREFIX
 from turnfold.events.redaction_rule import NOT_MASK, PLACEHOLDER, PRIORITY, Rule, Span
-from turnfold.events.redaction_screen import LONG_WORD, Cues, CueTable, PrefixTable, Screen
+from turnfold.events.redaction_screen import (
+    LONG_WORD,
+    CueTable,
+    Literals,
+    PrefixTable,
+    Screen,
+)
 from turnfold.events.redaction_tokens import RUN_RULES, continues_token
 from turnfold.events.redaction_urls import url_spans
 from turnfold.events.redaction_views import (
@@ -65,12 +71,15 @@ _SHORT = [rule for rule in RULES if rule.word < LONG_WORD and not rule.attached]
 _SHORT_CUES = CueTable(rule for rule in _SHORT if not rule.digits)
 _DIGIT_CUES = CueTable(rule for rule in _SHORT if rule.digits)
 _LEAST_DIGITS = min(rule.digits for rule in _SHORT if rule.digits)
-_PASSWORD_CUES = Cues(prose.PROSE_CUES)
 _LONG_CUES = CueTable(rule for rule in RULES if rule.word >= LONG_WORD and not rule.attached)
 _WRAPPED_CUES = CueTable(rule for rule in RULES if rule.wrapped and not rule.attached)
 _ATTACHED = [rule for rule in RULES if rule.attached]
 _HEADED_CUES = PrefixTable(rule for rule in _ATTACHED if PrefixTable.head(rule.cues[0]))
 _ATTACHED_CUES = CueTable(rule for rule in _ATTACHED if not PrefixTable.head(rule.cues[0]))
+_ATTACHED_LITERALS = Literals(_ATTACHED_CUES.cues)
+_PASSWORD_CUES = frozenset(prose.PROSE_CUES)
+_TABLES = (_SHORT_CUES, _DIGIT_CUES, _LONG_CUES, _WRAPPED_CUES)
+_LITERALS = Literals((*_PASSWORD_CUES, *(cue for table in _TABLES for cue in table.cues)))
 _WHOLE = tuple(rule for rule in RULES if not rule.cues)
 _WRAPPED_WHOLE = tuple(rule for rule in _WHOLE if rule.wrapped)
 
@@ -107,30 +116,31 @@ _CUE_WORK = 5
 class _Scan:
     """One search of one view's text."""
 
-    __slots__ = ("_low", "_screen", "_text", "_work")
+    __slots__ = ("_low", "_present", "_screen", "_text", "_work")
 
     def __init__(self, text: str, screen: Screen, work: Work) -> None:
         self._text = text
         self._screen = screen
         self._low = screen.low
+        self._present = _LITERALS.present(screen.low)
         self._work = work
 
     def spans(self) -> Iterator[Span]:
         """Everything that is found in the text."""
         if "://" in self._low:
             yield from url_spans(self._text)
-        yield from self._at_cues(_SHORT_CUES.present(self._screen))
+        yield from self._at_cues(_SHORT_CUES.of(self._present))
         if self._screen.digits >= _LEAST_DIGITS:
-            yield from self._at_cues(_DIGIT_CUES.present(self._screen))
+            yield from self._at_cues(_DIGIT_CUES.of(self._present))
         yield from self._passwords()
         if self._screen.longest >= LONG_WORD:
-            yield from self._at_cues(_LONG_CUES.present(self._screen))
+            yield from self._at_cues(_LONG_CUES.of(self._present))
             yield from self._at_prefixes()
         yield from self._whole(_WHOLE)
 
     def wrapped_spans(self) -> Iterator[Span]:
         """What is found of tokens that were wrapped, in a view of joined lines."""
-        yield from self._at_cues(_WRAPPED_CUES.present(self._screen))
+        yield from self._at_cues(_WRAPPED_CUES.of(self._present))
         yield from self._at_prefixes()
         yield from self._whole(_WRAPPED_WHOLE)
 
@@ -138,7 +148,7 @@ class _Scan:
         runs = self._screen.long_runs()
         if runs:
             yield from self._at_cues(_HEADED_CUES.present_in(runs))
-            yield from self._at_cues(_ATTACHED_CUES.present_in(runs))
+            yield from self._at_cues(_ATTACHED_CUES.of(_ATTACHED_LITERALS.present(runs)))
 
     def _at_cues(self, present: Iterable[tuple[str, Sequence[Rule]]]) -> Iterator[Span]:
         for cue, listed in present:
@@ -176,7 +186,7 @@ class _Scan:
 
     def _passwords(self) -> Iterator[Span]:
         low = self._low
-        cues = _PASSWORD_CUES.present(self._screen)
+        cues = [cue for cue in self._present if cue in _PASSWORD_CUES]
         if not cues:
             return
         search = prose.PasswordSearch(self._text)
