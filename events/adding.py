@@ -116,15 +116,16 @@ def _earlier(candidate: _Candidate, live: Session | None, state: StoreState) -> 
 
 
 def _refuse_conflicts_within(candidates: Sequence[_Candidate]) -> None:
-    seen: dict[str, bytes] = {}
+    seen: dict[str, _Candidate] = {}
     for candidate in candidates:
-        if candidate.turn_id is not None and len(candidates) > 1:
-            tag = content_tag(b"-", candidate)
-            if seen.setdefault(candidate.turn_id, tag) != tag:
-                raise TurnIdConflict(
-                    "a turn id stands twice in one command with different content;"
-                    " use one turn id per turn"
-                )
+        if candidate.turn_id is None:
+            continue
+        first = seen.setdefault(candidate.turn_id, candidate)
+        if first is not candidate and content_tag(b"-", first) != content_tag(b"-", candidate):
+            raise TurnIdConflict(
+                "a turn id stands twice in one command with different content;"
+                " use one turn id per turn"
+            )
 
 
 # --- the session --------------------------------------------------------------------------

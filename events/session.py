@@ -193,11 +193,11 @@ def apply_turn(session: Session, turn: TurnAdded, limits: Limits) -> Session:
     turn_ids, count, size = session.turn_ids, session.turn_id_count, session.size
     if turn.turn_tag is not None:
         count += 1
-        turn_ids_max = limits.turn_ids_per_session
-        while count > turn_ids_max and turn_ids:
-            turn_ids = turn_ids[1:]
-            count -= 1
-            size -= TAG_BYTES
+        excess = min(len(turn_ids), count - limits.turn_ids_per_session) if turn_ids else 0
+        if excess > 0:
+            turn_ids = turn_ids[excess:]
+            count -= excess
+            size -= excess * TAG_BYTES
     return Session(
         session.started,
         session.key,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from turnfold.events.redaction import clip, redact
+from turnfold.events.redaction_screen import Literals
 from turnfold.events.summary_facts import EXCERPT_BYTES_MAX
 from turnfold.events.turns import Kind
 
@@ -21,7 +22,9 @@ _SENTENCE_CHARS: Final = EXCERPT_BYTES_MAX + 64
 _UNITS_MIN: Final = 2
 _UNITS_MAX: Final = 16
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[ \t]+|(?<=[。！？])|\n+")  # noqa: RUF001  # CJK stops
+# Blanks behind a full stop, nothing behind a CJK one, line breaks. Each alternative begins with the
+# character that it is about, not with a look behind, which would be tried at every place.
+_SENTENCE_END = re.compile(r"[.!?…]([ \t]+)|[。！？]()|(\n+)")  # noqa: RUF001  # CJK stops
 _NUMBER = re.compile(r"[0-9]")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")  # scripts without blanks, and everything above them
 _CUE = re.compile(
@@ -29,6 +32,13 @@ _CUE = re.compile(
     r"|deadline|name is|lives? (?:in|at)|birthday|wants?|needs?|cancel(?:led)?|moved?|born"
     r"|prefers?|remember|never|always)\b|L\$",
     re.ASCII | re.IGNORECASE,
+)
+
+
+# A cue can't be there without one of these; most sentences have none.
+_CUE_WORDS = Literals(
+    "will promis agree deal deadline tomorrow today tonight meet owe paid pay must name live"
+    " birthday want need cancel move born prefer remember never always l$".split()
 )
 
 
@@ -44,8 +54,17 @@ def sentences(text: str, kind: Kind) -> list[tuple[int, str]]:
 
 
 def _split(text: str) -> Iterator[str]:
-    for sentence in _SENTENCE_END.split(text, maxsplit=_SENTENCES_READ)[:_SENTENCES_READ]:
-        yield sentence.strip(" \t\n")[:_SENTENCE_CHARS]
+    begin = 0
+    for number, end in enumerate(_SENTENCE_END.finditer(text), 1):
+        yield _trimmed(text[begin : end.start(end.lastindex or 0)])
+        begin = end.end()
+        if number == _SENTENCES_READ:
+            return
+    yield _trimmed(text[begin:])
+
+
+def _trimmed(sentence: str) -> str:
+    return sentence.strip(" \t\n")[:_SENTENCE_CHARS]
 
 
 def _units(sentence: str) -> int:
@@ -59,7 +78,7 @@ def _score(sentence: str, units: int, kind: Kind) -> int:
     score = 8 * units
     if _NUMBER.search(sentence):
         score += 60
-    if _CUE.search(sentence):
+    if _CUE_WORDS.present(sentence.lower()) and _CUE.search(sentence):
         score += 80
     if sentence.endswith(("?", "？")):  # noqa: RUF001  # CJK question mark
         score += 40
