@@ -49,7 +49,7 @@ class Break:
     """The chain of frames ends at `position`, exclusively. `resumed`: intact frames go on there.
 
     In the file of segment `base` the bytes from `offset` to `end` are not whole frames (none if
-    frames are simply missing).
+    frames are simply missing). `head` is the chain head before it, UNKNOWN behind other damage.
     """
 
     base: int
@@ -58,6 +58,7 @@ class Break:
     end: int
     resumed: int | None
     why: str
+    head: bytes = attrs.field(repr=False)
 
 
 @attrs.frozen
@@ -87,9 +88,9 @@ class Survey:
     """The result of a walk. `position` is the end of the last run of whole frames, with its head.
 
     `evidence` is the highest position known durable, `highest_seen` the highest one named by an
-    intact header. `kept_head` is the chain head before the first break. `undurable` are frames
-    behind the evidence, in order. `overlaps` are bytes that a later segment repeats or declares
-    lost, `obsolete` whole segments of that kind, `unusable` segments whose header doesn't hold.
+    intact header. `undurable` are frames behind the evidence, in order. `overlaps` are bytes that
+    a later segment repeats or declares lost, `obsolete` whole segments of that kind, `unusable`
+    segments whose header doesn't hold.
     """
 
     position: int = 0
@@ -99,7 +100,6 @@ class Survey:
     epoch: int = 0
     watermark: Instant | None = None  # the newest
     breaks: list[Break] = attrs.Factory(list[Break])
-    kept_head: bytes = UNKNOWN
     undurable: deque[Place] = attrs.Factory(deque[Place])
     overlaps: list[Cut] = attrs.Factory(list[Cut])
     obsolete: list[SegmentEntry] = attrs.Factory(list[SegmentEntry])

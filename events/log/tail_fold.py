@@ -10,7 +10,7 @@ from turnfold.events.errors import CorruptData, InvalidConfig
 from turnfold.events.event import Gap, GenerationWritten, StoreOpened
 from turnfold.events.evolve import evolve
 from turnfold.events.log.scan import ScannedFrame
-from turnfold.events.log.survey import UNKNOWN, Anchor, Break, Place
+from turnfold.events.log.survey import Anchor, Break, Place
 from turnfold.events.reasons import Reason
 from turnfold.events.state import StoreState
 
@@ -35,7 +35,6 @@ class TailFold:
         self._anchor = anchor
         self.stuck = 0
         self.misfit: Break | None = None
-        self.misfit_head = UNKNOWN
         self.undealt: Gap | None = None
         self.declared: list[Gap] = []
         self.written: set[tuple[int, bytes]] = set()
@@ -67,9 +66,9 @@ class TailFold:
         except (CorruptData, InvalidConfig) as error:
             self.state.rollback()
             self.stuck = header.first
-            self.misfit_head = place.head_before
+            why = f"it doesn't fit: {error}"
             self.misfit = Break(
-                place.base, place.first, place.offset, frame.end, None, f"it doesn't fit: {error}"
+                place.base, place.first, place.offset, frame.end, None, why, place.head_before
             )
         self.state.commit()
 

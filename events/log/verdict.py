@@ -70,14 +70,14 @@ def judge(found: Survey, fold: TailFold, entries: Sequence[SegmentEntry], *, new
 
     Changes nothing but the survey's evidence: a whole frame that the state refuses is damage.
     """
-    breaks, kept_head = _breaks(found, fold)
+    breaks = _breaks(found, fold)
     if fold.misfit is not None:
         found.raise_evidence(fold.misfit.position)
     first_bad = breaks[0].position if breaks else found.position + 1
     if found.evidence < first_bad:
-        verdict = _whole_or_torn(found, breaks, kept_head, new=new)
+        verdict = _whole_or_torn(found, breaks, new=new)
     elif fold.stuck or fold.state.position < found.evidence or breaks_off(found, fold):
-        verdict = _behind_a_gap(found, fold, breaks, kept_head, entries)
+        verdict = _behind_a_gap(found, fold, breaks, entries)
     else:
         verdict = _proven(found, fold, breaks)
     gap = fold.undealt or (fold.bridged if fold.has_unproven else None)
@@ -99,12 +99,13 @@ def breaks_off(found: Survey, fold: TailFold) -> bool:
     return found.position < fold.state.position
 
 
-def _breaks(found: Survey, fold: TailFold) -> tuple[list[Break], bytes]:
-    """All breaks, a whole frame that the state refuses included, and the head before the first."""
+def _breaks(found: Survey, fold: TailFold) -> list[Break]:
+    """All breaks in order, a whole frame that the state refuses included."""
     misfit = fold.misfit
-    if misfit is None or (found.breaks and found.breaks[0].position <= misfit.position):
-        return found.breaks, found.kept_head if found.breaks else found.head
-    return [misfit, *found.breaks], fold.misfit_head
+    if misfit is None:
+        return found.breaks
+    before = [one for one in found.breaks if one.position <= misfit.position]
+    return [*before, misfit, *found.breaks[len(before) :]]
 
 
 def _torn(tail: Break, cut: bool) -> tuple[tuple[Region, ...], tuple[Cut, ...]]:
@@ -114,8 +115,9 @@ def _torn(tail: Break, cut: bool) -> tuple[tuple[Region, ...], tuple[Cut, ...]]:
     return kept, (Cut(tail.base, tail.offset),) if cut else ()
 
 
-def _whole_or_torn(found: Survey, breaks: list[Break], head: bytes, *, new: bool) -> Verdict:
+def _whole_or_torn(found: Survey, breaks: list[Break], *, new: bool) -> Verdict:
     tail = breaks[0] if breaks else None
+    head = tail.head if tail else found.head
     reason = Reason.OPENED_NEW if new else Reason.OPENED_CLEAN
     if tail is not None:
         reason = Reason.OPENED_TORN_TAIL
@@ -151,43 +153,67 @@ def _proven(found: Survey, fold: TailFold, breaks: list[Break]) -> Verdict:
     """Damage before the generation: history is lost, and nothing else."""
     tail = breaks[-1] if breaks[-1].position == found.position + 1 else None
     inside = breaks if tail is None else breaks[:-1]
-    first = inside[0].position
-    last = max((one.resumed - 1 for one in inside if one.resumed), default=first)
     carried = tuple(found.undurable)
     verdict = _go_on(Reason.OPENED_DAMAGED, found.position, found.head, carried, tail)
-    regions = tuple(
-        Region(one.base, one.offset, one.end, one.position, one.why)
-        for one in inside
-        if one.end > one.offset
-    )
-    if any(gap.first <= first and last <= gap.last for gap in fold.declared):
+    if _is_declared(inside, fold):
         reason = Reason.OPENED_CLEAN if tail is None else Reason.OPENED_TORN_TAIL
         return attrs.evolve(verdict, reason=reason)
+    regions = _regions(inside)
     return attrs.evolve(
         verdict,
         kept=(*regions, *verdict.kept),
         zeroed=regions,
-        lost_first=first,
-        lost_last=last,
+        lost_first=inside[0].position,
+        lost_last=_last_of(inside),
+    )
+
+
+def _is_declared(inside: list[Break], fold: TailFold) -> bool:
+    """Whether an opening has said that what is missing there is lost."""
+    first, last = inside[0].position, _last_of(inside)
+    return any(gap.first <= first and last <= gap.last for gap in fold.declared)
+
+
+def _last_of(inside: list[Break]) -> int:
+    """The last position that is missing at these breaks, as far as it is known."""
+    return max((one.resumed - 1 for one in inside if one.resumed), default=inside[0].position)
+
+
+def _regions(inside: list[Break]) -> tuple[Region, ...]:
+    """The bytes at these breaks that are no whole frames."""
+    return tuple(
+        Region(one.base, one.offset, one.end, one.position, one.why)
+        for one in inside
+        if one.end > one.offset
     )
 
 
 def _behind_a_gap(
-    found: Survey,
-    fold: TailFold,
-    breaks: list[Break],
-    head: bytes,
-    entries: Sequence[SegmentEntry],
+    found: Survey, fold: TailFold, breaks: list[Break], entries: Sequence[SegmentEntry]
 ) -> Verdict:
-    """Everything from the first bad position on is given up, up to whatever anything names."""
-    first = breaks[0].position if breaks else found.position + 1
+    """Everything from the first bad position on is given up, up to whatever anything names.
+
+    Breaks before a generation cost history alone if the state is proven up to a later one.
+    """
+    proven = fold.state.position
+    inside: list[Break] = []
+    if breaks and breaks[0].position <= proven:
+        inside = [one for one in breaks if one.position <= proven]
+        beyond = breaks[len(inside) :]
+        if not beyond or beyond[0].position != proven + 1 or not beyond[0].head:
+            inside = []
+    bad = breaks[len(inside)] if breaks else None
+    first, head = (bad.position, bad.head) if bad else (found.position + 1, found.head)
     last = max(found.evidence, found.highest_seen, *(entry.base - 1 for entry in entries), first)
     gap = Gap(first, last, Reason.OPENED_DAMAGED)
+    regions: tuple[Region, ...] = ()
+    if inside and not _is_declared(inside, fold):
+        regions = _regions(inside)
+        first = inside[0].position
     kept: tuple[Region, ...] = ()
     cuts: tuple[Cut, ...] = ()
     dropped_from = last + 1
-    if breaks:
-        bad = breaks[0]
+    if bad is not None:
         whole = bad.position <= bad.base or not bad.offset
         dropped_from = bad.base if whole else bad.base + 1
         if not whole:
@@ -199,7 +225,8 @@ def _behind_a_gap(
         last,
         head,
         gap=gap,
-        kept=kept,
+        kept=(*regions, *kept),
+        zeroed=regions,
         cuts=cuts,
         dropped=tuple(
             entry for entry in entries if entry.base >= dropped_from and entry.header is not None

@@ -262,9 +262,8 @@ class Walk:
     ) -> None:
         found = self.found
         first = min(position, found.position + 1)
-        if not found.breaks:
-            found.kept_head = found.head
-        found.breaks.append(Break(entry.base, first, offset, max(offset, end), resumed, why))
+        end = max(offset, end)
+        found.breaks.append(Break(entry.base, first, offset, end, resumed, why, found.head))
 
 
 def find_frame(file: File, position: int) -> int | None:

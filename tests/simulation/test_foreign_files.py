@@ -268,3 +268,26 @@ def test_a_newest_segment_without_its_header_is_damage_and_nothing_deleted_comes
     assert not rig.open_damaged()
     assert rig.store.report.reason is Reason.OPENED_DAMAGED
     assert not rig.visible.talks
+
+
+def test_damage_behind_a_generation_costs_nothing_that_is_proven_before_it() -> None:
+    """Also if there is older damage, before the generation: the frames in between are whole."""
+    rig = Rig(4)
+    random = Random(4)
+    rig.open()
+    for key in KEYS[:2]:
+        rig.order(Say(key, (rig.text(random),), (0,)))
+    rig.flush()
+    rig.order(Delete(KEYS[1]))
+    rig.disk.kill()
+    rig.open()
+    rig.disk.kill()
+    first, last = segments(rig)
+    rig.disk.flip(first, 8 * SEGMENT_HEADER_BYTES)  # before the generation
+    rig.disk.flip(last, 0)  # behind it
+    assert not rig.open_damaged()
+    assert rig.visible.ended[KEYS[1]] == "deleted", "its frame is whole"
+    digest = rig.store.digest()
+    rig.disk.kill()
+    rig.open()
+    assert rig.store.recovered_digest == digest
