@@ -1,6 +1,6 @@
 """Looking at a store's files without touching them: what recovery starts from, and doctor too."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -8,6 +8,7 @@ import attrs
 from turnfold.events.codec import decode_events
 from turnfold.events.commands import Instant
 from turnfold.events.erasure_plan import is_torn
+from turnfold.events.event import Gap
 from turnfold.events.log.chain import genesis
 from turnfold.events.log.checkpoint import all_checkpoints
 from turnfold.events.log.checksum import CRC_BYTES
@@ -20,6 +21,7 @@ from turnfold.events.log.generation_file import (
     load_generation,
     restore_generation,
 )
+from turnfold.events.log.losses import declared_losses, is_within
 from turnfold.events.log.opening import OpeningReport
 from turnfold.events.log.quarantine import DIGEST_BYTES, Finding
 from turnfold.events.log.survey import (
@@ -164,6 +166,9 @@ def _walk(
         seek=seek,
     )
     survey = walk.run()
+    if survey.missing:
+        declared = declared_losses(disk, entries)
+        survey.missing = [gap for gap in survey.missing if not is_within(gap, declared)]
     survey.epoch = max(survey.epoch, state.opening.epoch)
     survey.raise_evidence(named)
     return Inspection(entries, store_id, fold, survey, generation, [])
@@ -190,7 +195,20 @@ def report_on(found: Inspection, verdict: Verdict) -> OpeningReport:
         highest_seen=max(found.survey.highest_seen, found.survey.position),
         findings=tuple(unreadable_payloads(found.fold.state)),
     )
-    return _with_missing_start(report, found, verdict)
+    return _with_missing_start(_with_missing(report, found.survey.missing), found, verdict)
+
+
+def _with_missing(report: OpeningReport, missing: Sequence[Gap]) -> OpeningReport:
+    """Say so if segments are missing before the generation: history is lost, and nothing else."""
+    if not missing:
+        return report
+    first = missing[0].first
+    return attrs.evolve(
+        report,
+        reason=Reason.OPENED_DAMAGED,
+        lost_first=min(first, report.lost_first or first),
+        lost_last=max(missing[-1].last, report.lost_last),
+    )
 
 
 def _with_missing_start(

@@ -76,6 +76,15 @@ class PayloadAudit:
             damaged = type(sealed) is Unreadable
             kept.append(_Payload(event.position, target, commitment, zero, damaged, is_summary))
 
+    def skip(self) -> None:
+        """Positions are missing here: what is zeros by now may have been erased in one of them."""
+        for session, kept in list(self._by_session.items()):
+            left = [payload for payload in kept if not payload.zero]
+            if left:
+                self._by_session[session] = left
+            else:
+                del self._by_session[session]
+
     def _erased(self, event: ContentErased, state: StoreState | None) -> None:
         """Text is said to be gone: look, and forget it."""
         kept = self._by_session.get(event.session, [])

@@ -12,7 +12,7 @@ undeclared. Damage inside a segment costs the frames up to the next intact heade
 Not done here: the hash chain and the commitments, which `verify` checks.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import attrs
@@ -29,6 +29,7 @@ from turnfold.events.log.frame import (
     checksum_at,
     decode_header,
 )
+from turnfold.events.log.losses import declared_losses, is_within
 from turnfold.events.log.scan import FrameScan, ScannedFrame, Window, find_headers
 from turnfold.events.log.segment import (
     SegmentHeader,
@@ -36,6 +37,7 @@ from turnfold.events.log.segment import (
     read_segment_header,
     segment_path,
 )
+from turnfold.events.log.survey import list_entries
 from turnfold.events.reasons import Reason
 
 _AHEAD: Final = 1024  # headers looked at behind the evidence that was needed
@@ -61,7 +63,7 @@ class LogReader:
     """One reader's place in a log. Not for several threads at once.
 
     `content` false leaves payloads alone. `durable` is asked for the highest position known
-    durable. `declared` are gaps declared by events: a gap inside one is told with its reason.
+    durable. A gap inside a range that an opening said is lost is told with its reason.
     """
 
     def __init__(
@@ -71,12 +73,11 @@ class LogReader:
         *,
         content: bool = True,
         durable: Callable[[], int] = lambda: 0,
-        declared: Sequence[Gap] = (),
     ) -> None:
         self._disk = disk
         self._content = content
         self._durable = durable
-        self._declared = declared
+        self._declared: list[Gap] | None = None  # looked for when it is needed
         self._store_id: bytes | None = None
         self._segment: _Segment | None = None
         self._due: list[Gap] = []  # gaps that are to be told next
@@ -233,11 +234,17 @@ class LogReader:
     def _owe(self, first: int, last: int, reason: Reason) -> None:
         """Tell a gap next, without what was given out already."""
         first = max(first, self.position + 1)
-        for gap in self._declared:
-            if gap.first <= first and last <= gap.last:
-                reason = gap.reason
-        if first <= last:
-            self._due.append(Gap(first, last, reason))
+        if first > last:
+            return
+        gap = Gap(first, last, reason)
+        if reason is Reason.DAMAGE_UNDECLARED and is_within(gap, self._losses()):
+            gap = attrs.evolve(gap, reason=Reason.OPENED_DAMAGED)
+        self._due.append(gap)
+
+    def _losses(self) -> list[Gap]:
+        if self._declared is None:
+            self._declared = declared_losses(self._disk, list_entries(self._disk))
+        return self._declared
 
 
 def _read_frame(file: File, frame: ScannedFrame) -> ReadFrame:

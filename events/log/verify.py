@@ -95,6 +95,7 @@ class _Verification:
         self._declared: list[Gap] = []
         self._gaps: list[Gap] = []
         self._frames = self._events = 0
+        self._last = 0  # position of the frame before
         self._exported = False
 
     def _pseudonym(self, avatar: UUID | None) -> Pseudonym | None:
@@ -114,6 +115,7 @@ class _Verification:
         self._see_exported(entries)
         first = next((entry for entry in entries if entry.header is not None), None)
         begins = 1 if first is None else first.begins
+        self._last = begins - 1
         anchor = Anchor(0, b"")
         if first is not None and first.header is not None and begins > 1:
             anchor = Anchor(begins - 1, first.header.previous_head)
@@ -192,6 +194,9 @@ class _Verification:
         sealed = [part for event in events for part in sealed_of(event)]
         if frame.payload_ok is False and all(isinstance(part, bytes) for part in sealed):
             self._found("payloads", "a payload's checksum is damaged", header.first)
+        if header.first != self._last + 1:
+            self._skip(header.first)
+        self._last = header.last
         for event in events:
             self._events += 1
             if not self._exported:
@@ -208,6 +213,12 @@ class _Verification:
             self._head_seen = True
             if head != self._saved.head:
                 self._found("head", "the chain is not the one whose head was saved", position)
+
+    def _skip(self, position: int) -> None:
+        """Positions before this one are missing, as `_breaks` or a segment's header tells."""
+        self._audit.skip()
+        if self._state is not None and self._state.position < position - 1:
+            self._start_from(position - 1)  # no such generation: the state isn't known any more
 
     def _state_before(self, event: Event) -> StoreState | None:
         state = self._state

@@ -191,14 +191,18 @@ def test_each_truncation_is_told_or_ends_with_a_whole_frame(step: int) -> None:
 # --- files that are missing, foreign or swapped ----------------------------------------------
 
 
-def test_a_segment_missing_in_the_middle_is_found_by_verify() -> None:
+def test_a_segment_missing_in_the_middle_is_found_by_verify_until_an_opening_has_told_it() -> None:
     disk, store = closed_store()
-    disk.remove(segment_path(list_segments(disk)[1]))
+    bases = list_segments(disk)
+    disk.remove(segment_path(bases[1]))
+    assert "chain" in {finding.check for finding in verify_disk(disk).findings}
 
     opened = FileStore(disk, store.history)
 
     assert opened.recovered_digest == store.digest
-    assert "chain" in {finding.check for finding in verify_disk(disk).findings}
+    assert opened.report.reason is Reason.OPENED_DAMAGED
+    assert (opened.report.lost_first, opened.report.lost_last) == (bases[1], bases[2] - 1)
+    assert not {"chain", "state"} & {finding.check for finding in verify_disk(disk).findings}
 
 
 @pytest.mark.parametrize("which", [0, 2])

@@ -355,16 +355,6 @@ def test_loss_before_a_declared_gap_is_told_apart(rig: LogRig) -> None:
     ]
 
 
-def test_damage_that_events_declared_is_told_as_found(rig: LogRig) -> None:
-    segments(rig, 4)
-    damage(rig, 2)
-    declared = [Gap(2, 2, Reason.DAMAGE_FOUND)]
-
-    found = outline(LogReader(rig.disk, declared=declared).read())
-
-    assert found == [(1, 1), *declared, *frames_seen(3, 4)]
-
-
 def test_missing_segment_in_the_middle_is_undeclared(rig: LogRig) -> None:
     segments(rig, 2, 2, 2)
     rig.file(3).unlink()
