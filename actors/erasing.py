@@ -52,12 +52,16 @@ class Erasing:
         return len(self._ledger.state.pending) - len(self._under_way)
 
     def erase_waiting(self, then: Erased) -> None:
-        """Erase what is pending and not under way; nothing is ordered if that is nothing."""
+        """Erase what is pending and not under way; nothing is ordered if that is nothing.
+
+        A deletion that was cut short is among it only if its quarantine was not emptied either.
+        """
         pending = [
             item for name, item in self._ledger.state.pending.items() if name not in self._under_way
         ]
         if pending:
-            self._erase(pending, then, lambda _archive: 0)
+            deleted = any(item.reason is Reason.ERASED_DELETED for item in pending)
+            self._erase(pending, then, _empty_quarantine if deleted else _leave_quarantine)
 
     def erase_of(self, tags: Sequence[KeyTag], then: Erased) -> None:
         """Erase everything that is pending for these tags, and empty the quarantine.
@@ -65,7 +69,7 @@ class Erasing:
         What is under way already is done again: when this is done, all of it is.
         """
         pending = [item for item in self._ledger.state.pending.values() if item.tag in tags]
-        self._erase(pending, then, lambda archive: archive.empty_quarantine())
+        self._erase(pending, then, _empty_quarantine)
 
     def forget(self) -> None:
         """The store has failed: nothing is waited for any more."""
@@ -115,3 +119,11 @@ class Erasing:
             )
             for index, item in enumerate(erased, 1)
         ]
+
+
+def _empty_quarantine(archive: Archive) -> int:
+    return archive.empty_quarantine()
+
+
+def _leave_quarantine(_archive: Archive) -> int:
+    return 0

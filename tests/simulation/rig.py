@@ -428,8 +428,9 @@ class Rig:
         assert report.reason in CLEAN, f"a false alarm: {report}"
         assert not any(finding.what == "payload" for finding in report.findings), report
         assert not report.sessions_lost
-        # Perhaps, for a while, in quarantine.
+        # Perhaps, for a while, in quarantine; what was deleted isn't there either.
         self._check_gone(self._ended(), quarantine=False)
+        self._check_deleted()
 
     def check_log(self) -> None:
         """The log, read from its start, folds to the live state, position by position."""

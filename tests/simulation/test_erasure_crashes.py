@@ -118,20 +118,45 @@ def test_deletion_works_on_a_full_disk_and_the_bytes_go() -> None:
     rig.check_recovery()
 
 
-def test_quarantined_text_goes_with_a_deletion() -> None:
+def with_quarantine() -> Rig:
+    """A running store that found a torn frame with text of the first key."""
     rig = talkative()
     rig.open()
     rig.order(Say(KEYS[0], (rig.text(Random(1)),), (0,)))
     rig.disk.kill()
     (newest,) = [path for path in rig.disk.paths() if path.startswith("log/")][-1:]
     content = rig.disk.content(newest)
-    rig.disk.put(newest, content[:-9])  # torn
+    rig.disk.put(newest, content[:-9])
     rig.open_damaged()
     assert rig.store.report.reason is Reason.OPENED_TORN_TAIL
+    return rig
+
+
+def test_quarantined_text_goes_with_a_deletion() -> None:
+    rig = with_quarantine()
     assert [path for path in rig.disk.paths() if path.startswith("quarantine/")]
     delete(rig)
     assert not [path for path in rig.disk.paths() if path.startswith("quarantine/")]
     rig.check()
+
+
+def test_a_deletion_that_was_cut_short_takes_the_quarantine_along_at_the_next_opening() -> None:
+    rig = with_quarantine()
+    rig.disk.kill()
+    cut = 0
+    for number in range(1, calls_of(rig, "delete") + 1):
+        left = rig.twin(number)
+        left.open()
+        left.disk.plan = cut_call(left.disk.calls + number, after=True)
+        with pytest.raises(PowerCut):
+            delete(left)
+        left.disk.kill()
+        left.open()
+        if KEYS[0] not in left.visible.talks:
+            cut += 1
+            assert not [path for path in left.disk.paths() if path.startswith("quarantine/")]
+            left.check()
+    assert cut
 
 
 def test_temporary_files_of_an_earlier_process_hold_no_deleted_text() -> None:
