@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from unix_sockets import address_of
 
 from turnfold.events.errors import DiskFull, StorageError, StorePathError
 from turnfold.events.log.disk import read_whole
@@ -320,8 +321,8 @@ def test_pipe_or_socket_in_place_of_a_file_neither_blocks_nor_opens(
     disk: PosixDisk, root: Path
 ) -> None:
     os.mkfifo(root / "pipe")
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.path.relpath(root / "socket"))
+    with socket.socket(socket.AF_UNIX) as listener, address_of(root / "socket") as address:
+        listener.bind(address)
         for name in ("pipe", "socket", "log"):
             with pytest.raises(StorageError, match=name):
                 disk.open(name)

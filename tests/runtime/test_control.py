@@ -12,6 +12,7 @@ from typing import Any
 import cbor2
 import pytest
 from runtime.fake_log import KEY, OTHER_KEY, WAIT_S, Running, running
+from unix_sockets import address_of
 
 from turnfold.actors.control import (
     CONVERSATIONS,
@@ -59,7 +60,8 @@ class Controlled:
         """Send raw bytes, then read until the server closes."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(WAIT_S)
-            connection.connect(os.fspath(self.socket_path))
+            with address_of(self.socket_path) as address:
+                connection.connect(address)
             connection.sendall(raw)
             connection.shutdown(socket.SHUT_WR)
             received = b""
@@ -120,8 +122,8 @@ def test_a_socket_left_by_a_killed_owner_is_replaced(tmp_path: Path) -> None:
     with running() as store:
         one = Controlled(store, tmp_path / "store")
         one.server.stop()
-        with socket.socket(socket.AF_UNIX) as left_behind:
-            left_behind.bind(os.fspath(one.socket_path))
+        with socket.socket(socket.AF_UNIX) as left, address_of(one.socket_path) as address:
+            left.bind(address)
         again = ControlServer(one.path, store.supervisor.door, store.supervisor.stats)
         again.start()
         assert ask_owner(one.path, GetStats()).position == 1
@@ -184,7 +186,8 @@ def test_an_owner_that_is_busy_is_given_up_on(controlled: Controlled) -> None:
 
 def test_stopping_while_a_client_is_silent_does_not_hang(controlled: Controlled) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
-        silent.connect(os.fspath(controlled.socket_path))
+        with address_of(controlled.socket_path) as address:
+            silent.connect(address)
         stopping = threading.Thread(target=controlled.server.stop)
         stopping.start()
         stopping.join(WAIT_S)
