@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final, NoReturn, Self, SupportsIndex
 
 from turnfold.events.errors import InvalidInput, TextTooLarge
+from turnfold.events.redaction_json import quotes_needed
 from turnfold.events.redaction_rule import KINDS, PLACEHOLDER, Span
 from turnfold.events.redaction_search import TooMuchWork, Work, find, work_limit
 from turnfold.events.redaction_split import EDGE_CHARS, split_findings
@@ -287,10 +288,11 @@ def _cut(text: str, spans: list[Span], marks: Marks) -> tuple[str, Marks]:
                 placed.append((length + at - done, old))
         parts.append(text[done:start])
         length += start - done
-        placed.append((length, kind))
+        quotes = quotes_needed(text, start, end)
         placeholder = _placeholder(kind, text[start:end])
-        parts.append(placeholder)
-        length += len(placeholder)
+        placed.append((length + len(quotes), kind))
+        parts += quotes, placeholder, quotes
+        length += 2 * len(quotes) + len(placeholder)
         done = end
     placed.extend((length + at - done, old) for at, old in reversed(kept))
     parts.append(text[done:])

@@ -24,6 +24,7 @@ from turnfold.events.redaction_guess import (
     looks_made_up,
     passphrase_at,
 )
+from turnfold.events.redaction_json import is_member
 from turnfold.events.redaction_rule import NOT_MASK, Lazy
 from turnfold.events.redaction_shapes import has_uuid, shape
 from turnfold.events.redaction_words import PASSWORD_CUES
@@ -119,6 +120,9 @@ class PasswordSearch:
         if not _boundary(text, at, cue):
             return []
         end = cue_match.end()
+        if is_member(text, end):
+            value = _linked(text, at, end, cue)
+            return [value] if value is not None else []
         found = (
             _linked(text, at, end, cue)
             or self._far(end, cue)

@@ -20,6 +20,7 @@ from turnfold.events.redaction_access import (
     PEM_RULES,
 )
 from turnfold.events.redaction_codes import CODE_RULES
+from turnfold.events.redaction_json import JSON_RULES, bare_end
 from turnfold.events.redaction_logins import LOGIN_RULES
 from turnfold.events.redaction_money import MONEY_RULES
 from turnfold.events.redaction_names import NAME_RULES
@@ -55,6 +56,7 @@ RULES: tuple[Rule, ...] = (
     *NAME_RULES,
     *LOGIN_RULES,
     *CODE_RULES,
+    *JSON_RULES,
     *BLOB_RULES,
     *MONEY_RULES,
 )
@@ -199,7 +201,8 @@ class _Scan:
                 for start, end in search.near(at, cue):
                     end_of_run = self._run_end(start, end)
                     behind = max(behind, end_of_run)
-                    yield *self._within_quotes(start, end_of_run), "credential"
+                    first, last = self._within_quotes(start, end_of_run)
+                    yield first, bare_end(self._text, first, last), "credential"
                 at = low.find(cue, behind)
 
     def _accepted(self, rule: Rule, match: re.Match[str]) -> Span | None:
@@ -212,6 +215,7 @@ class _Scan:
             end = self._run_end(start, end)
         if rule.kind == "credential":
             start, end = self._within_quotes(start, end)
+            end = bare_end(self._text, start, end)
         return (start, end, rule.kind) if end > start else None
 
     def _run_end(self, start: int, end: int) -> int:
