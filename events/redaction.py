@@ -257,21 +257,27 @@ def _sanitised(text: str) -> tuple[str, int]:
     return _CONTROL.sub("", text), replaced
 
 
-def _found(text: str) -> list[Span]:
+def _found(text: str, total: Work | None = None) -> list[Span]:
+    """The findings of one pass, whose work also counts towards that of all passes."""
+    work = Work(work_limit(len(text)))
     try:
-        return find(text, Work(work_limit(len(text))))
+        spans = find(text, work)
+        if total is not None:
+            total.add(work.spent)
+        return spans
     except TooMuchWork:
         return [(0, len(text), "text")]
 
 
 def _settled(plain: str, marks: Marks, more: More = _no_more) -> tuple[str, Marks]:
     """The text after as many passes as it takes until nothing is found, and its placeholders."""
+    total = Work(work_limit(len(plain)))
     for _ in range(_PASSES_MAX):
-        spans = _found(plain) or more(plain)
+        spans = _found(plain, total) or more(plain)
         if not spans:
             return plain, marks
         plain, marks = _cut(plain, spans, marks)
-    found = _found(plain) or more(plain)
+    found = _found(plain, total) or more(plain)
     return (_WHOLE_TEXT, ((0, "text"),)) if found else (plain, marks)
 
 

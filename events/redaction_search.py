@@ -107,8 +107,8 @@ class Work:
 
 
 def work_limit(size: int) -> int:
-    """How much work one search of a text of `size` characters may cost, in units."""
-    return 600 + size // 2
+    """How much work a text of `size` characters may cost, in units, all passes together."""
+    return 500 + size // 4
 
 
 _CUE_WORK = 5
