@@ -7,7 +7,7 @@ long run, no digits. What the screen can't rule out is searched.
 import re
 from collections.abc import Iterable, Iterator
 
-from ahocorasick_rs import AhoCorasick, Implementation
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from turnfold.events.redaction_rule import Rule
 from turnfold.events.redaction_views import outside_ascii
@@ -103,19 +103,27 @@ class Screen:
 
 
 class Literals:
-    """Words to look for, all in one pass over a text (Aho and Corasick, CACM 18(6), 1975)."""
+    """Words to look for, all in one pass over a text (Aho and Corasick, CACM 18(6), 1975).
 
-    __slots__ = ("_automaton",)
+    On bytes, for which the library keeps the interpreter lock. On strings it gives it up for the
+    microsecond that the search takes, and gets it back only when another thread lets go of it.
+    """
+
+    __slots__ = ("_automaton", "_words")
 
     def __init__(self, words: Iterable[str]) -> None:
         # Sorted, so that the automaton and the order of what it finds are the same in each run.
-        self._automaton = AhoCorasick(
-            sorted(set(words)), store_patterns=True, implementation=Implementation.DFA
+        self._words = sorted(set(words))
+        self._automaton = BytesAhoCorasick(
+            [word.encode() for word in self._words], implementation=Implementation.DFA
         )
 
     def present(self, low: str) -> tuple[str, ...]:
         """The different words that stand in `low`, also inside one another, as they occur."""
-        return tuple(dict.fromkeys(self._automaton.find_matches_as_strings(low, overlapping=True)))
+        data = low.encode("utf-8", "surrogatepass")
+        found = self._automaton.find_matches_as_indexes(data, overlapping=True)
+        words = self._words
+        return tuple(dict.fromkeys([words[number] for number, _begin, _end in found]))
 
 
 class CueTable:

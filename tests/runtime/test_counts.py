@@ -171,7 +171,7 @@ def test_a_turn_of_many_calls_fewer(writer: Writer) -> None:
 def test_redacting_plain_chat_calls_few_functions() -> None:
     redact(CHAT)
 
-    assert calls(lambda: redact(CHAT)) <= 60
+    assert calls(lambda: redact(CHAT)) <= 46
 
 
 def test_a_stored_turn_keeps_few_objects(writer: Writer) -> None:
