@@ -223,7 +223,9 @@ def machine() -> str:
 
 def versions() -> str:
     """Of Python, of what the store uses, and of the peers that are there."""
-    names = "ahocorasick-rs attrs cbor2 google-crc32c pykka openai-agents langgraph-checkpoint-sqlite"
+    names = (
+        "ahocorasick-rs attrs cbor2 google-crc32c pykka openai-agents langgraph-checkpoint-sqlite"
+    )
     found = [f"Python {platform.python_version()}"]
     for name in [*names.split(), "eventsourcing", "google-adk", "redis"]:
         try:
