@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -54,9 +54,9 @@ DUMPS: tuple[Dump, ...] = (
 def leaves(value: Any) -> list[Any]:
     """All values of a document that are no objects or lists, those in JSON strings, too."""
     if isinstance(value, dict):
-        value = list(cast("dict[str, Any]", value).values())
+        value = list(dict[str, Any](value).values())
     if isinstance(value, list):
-        return [leaf for part in cast("list[Any]", value) for leaf in leaves(part)]
+        return [leaf for part in list[Any](value) for leaf in leaves(part)]
     if isinstance(value, str) and value.startswith(("{", "[{")):
         return leaves(json.loads(value))
     return [value]
