@@ -53,10 +53,10 @@ DUMPS: tuple[Dump, ...] = (
 
 def leaves(value: Any) -> list[Any]:
     """All values of a document that are no objects or lists, those in JSON strings, too."""
-    if isinstance(value, dict):
-        value = list(dict[str, Any](value).values())
-    if isinstance(value, list):
-        return [leaf for part in list[Any](value) for leaf in leaves(part)]
+    kind = value.__class__.__name__
+    if kind in ("dict", "list"):
+        parts: Any = value.values() if kind == "dict" else value
+        return [leaf for part in parts for leaf in leaves(part)]
     if isinstance(value, str) and value.startswith(("{", "[{")):
         return leaves(json.loads(value))
     return [value]
