@@ -114,16 +114,26 @@ def desk_with(*kept: SessionStateRecord) -> tuple[StateDesk, CountingRecords]:
     return desk, records
 
 
-def traced(work: Callable[[], Any]) -> tuple[Any, list[tuple[str, int]]]:
-    """What `work` answers, and every line of Turnfold's that it ran."""
-    steps: list[tuple[str, int]] = []
+Steps = tuple[list[str], set[tuple[str, int]]]
+"""The functions of Turnfold's that were called, in order, and the lines of them that were run."""
+
+
+def traced(work: Callable[[], Any]) -> tuple[Any, Steps]:
+    """What `work` answers, and how it got there.
+
+    Lines are compared as a set: how often the interpreter tells one depends on how warm it is.
+    """
+    calls: list[str] = []
+    lines: set[tuple[str, int]] = set()
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
-        name = frame.f_code.co_filename
-        if "turnfold" not in name:
+        code = frame.f_code
+        if "turnfold" not in code.co_filename or code.co_name == "__del__":
             return None
-        if event == "line":
-            steps.append((name, frame.f_lineno))
+        if event == "call":
+            calls.append(code.co_qualname)
+        elif event == "line":
+            lines.add((code.co_filename, frame.f_lineno))
         return trace
 
     before = sys.gettrace()
@@ -135,7 +145,7 @@ def traced(work: Callable[[], Any]) -> tuple[Any, list[tuple[str, int]]]:
         answer = (type(error), str(error), error.blockers)
     finally:
         sys.settrace(before)
-    return answer, steps
+    return answer, (calls, lines)
 
 
 def outcomes(
@@ -164,11 +174,12 @@ def test_nothing_that_an_actor_gets_depends_on_anothers_records(
     assume(owner != actor)
     made = record(scope=owner, state_id=STATE_ID, turns=[turn()])
     own = record(scope=actor, state_id="own", turns=[])
+    outcomes(*desk_with(made, own), actor, made.key)  # patterns are compiled at their first use
     there = outcomes(*desk_with(made, own), actor, made.key)
     absent = outcomes(*desk_with(own), actor, made.key)
     assert there == absent
     answers, lookups = there
-    assert all(len(steps) > 10 for _answer, steps in answers)  # it was traced
+    assert all(len(calls) > 3 and len(lines) > 10 for _answer, (calls, lines) in answers)
     assert lookups == ["get", "of_scope", "get"]  # each read is one lookup
     (read, _), (listed, _), (preview, _), (_command, _) = answers
     assert (read.record, read.blockers) == (None, (Blocker.UNAVAILABLE,))
