@@ -127,3 +127,7 @@ class Gap:
     first: int
     last: int
     reason: Reason
+
+    def holds(self, first: int, last: int) -> bool:
+        """Whether all of these positions are in it."""
+        return self.first <= first and last <= self.last

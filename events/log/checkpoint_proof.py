@@ -21,8 +21,9 @@ from turnfold.events.audit_note import Checkpoint
 from turnfold.events.codec import decode_events
 from turnfold.events.erasure_plan import sealed_of
 from turnfold.events.errors import CorruptData, ReplayError
-from turnfold.events.event import DamageFound, Event, Gap, LogTrimmed, StoreOpened
+from turnfold.events.event import Event, Gap, LogTrimmed
 from turnfold.events.log.disk import Disk
+from turnfold.events.log.losses import lost_range
 from turnfold.events.log.replay import store_disk
 from turnfold.events.log.scan import ScannedFrame
 from turnfold.events.log.survey import Anchor, Break, Place, list_entries, store_id_of
@@ -147,12 +148,9 @@ class _Chain:
                 self._suspects.append(_Hole(event.position, event.position, why))
 
     def _see(self, event: Event) -> None:
-        if isinstance(event, StoreOpened) and event.lost_first:
-            gap = Gap(event.lost_first, event.lost_last, event.reason)
-            self._declared.append((event.position, gap))
-        elif isinstance(event, DamageFound):
-            gap = Gap(event.first, event.last, event.reason)
-            self._declared.append((event.position, gap))
+        lost = lost_range(event)
+        if lost is not None:
+            self._declared.append((event.position, lost))
         elif isinstance(event, LogTrimmed):
             self._kept = max(self._kept, event.first_kept)
 
@@ -231,7 +229,7 @@ class _Chain:
             if one.position > through:
                 continue
             hole = self._hole(one)
-            if not any(gap.first <= hole.first and hole.last <= gap.last for gap in known):
+            if not any(gap.holds(hole.first, hole.last) for gap in known):
                 holes.append(hole)
         return sorted(holes, key=lambda hole: hole.first)
 

@@ -21,7 +21,7 @@ from turnfold.events.log.generation_file import (
     load_generation,
     restore_generation,
 )
-from turnfold.events.log.losses import declared_losses, is_within
+from turnfold.events.log.losses import declared_losses, missing_between
 from turnfold.events.log.opening import OpeningReport
 from turnfold.events.log.quarantine import DIGEST_BYTES, Finding
 from turnfold.events.log.survey import (
@@ -53,6 +53,7 @@ class Inspection:
     survey: Survey
     generation: LoadedGeneration | None
     rejected: list[Rejected]
+    missing: list[Gap]  # before the generation, and told by no opening
 
     @property
     def is_new(self) -> bool:
@@ -86,14 +87,33 @@ def inspect(disk: Disk) -> Inspection:
             continue
         found = _look_from(disk, entries, loaded, max(named, loaded.header.position))
         if isinstance(found, Inspection):
-            return attrs.evolve(found, rejected=rejected)
+            return _completed(disk, found, rejected)
         rejected.append(found)
         if found.message != OTHER_HISTORY:
             named = max(named, loaded.header.position)
     found = _walk(disk, entries, None, StoreState(), named=named)
     while torn_at := _torn_at(disk, found):
         found = _walk(disk, entries, None, StoreState(), named=named, torn_at=torn_at)
-    return attrs.evolve(found, rejected=rejected)
+    return _completed(disk, found, rejected)
+
+
+def _completed(disk: Disk, found: Inspection, rejected: list[Rejected]) -> Inspection:
+    """With what is missing before the walk's first segment and no opening has told."""
+    begin = max(1, found.generation.header.position if found.generation else 0)
+    before = [
+        entry
+        for entry in found.entries
+        if entry.base <= begin
+        and entry.is_of(found.store_id)
+        and entry not in found.survey.obsolete
+    ]
+    missing = list(missing_between(disk, before))
+    if missing:
+        declared = declared_losses(disk, found.entries)
+        missing = [
+            gap for gap in missing if not any(one.holds(gap.first, gap.last) for one in declared)
+        ]
+    return attrs.evolve(found, rejected=rejected, missing=missing)
 
 
 def _look_from(
@@ -166,12 +186,9 @@ def _walk(
         seek=seek,
     )
     survey = walk.run()
-    if survey.missing:
-        declared = declared_losses(disk, entries)
-        survey.missing = [gap for gap in survey.missing if not is_within(gap, declared)]
     survey.epoch = max(survey.epoch, state.opening.epoch)
     survey.raise_evidence(named)
-    return Inspection(entries, store_id, fold, survey, generation, [])
+    return Inspection(entries, store_id, fold, survey, generation, [], [])
 
 
 def drop_caches(disk: Disk, entries: list[SegmentEntry]) -> None:
@@ -195,7 +212,7 @@ def report_on(found: Inspection, verdict: Verdict) -> OpeningReport:
         highest_seen=max(found.survey.highest_seen, found.survey.position),
         findings=tuple(unreadable_payloads(found.fold.state)),
     )
-    return _with_missing_start(_with_missing(report, found.survey.missing), found, verdict)
+    return _with_missing_start(_with_missing(report, found.missing), found, verdict)
 
 
 def _with_missing(report: OpeningReport, missing: Sequence[Gap]) -> OpeningReport:

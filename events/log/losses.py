@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from turnfold.events.codec import decode_events
 from turnfold.events.errors import CorruptData, StorePathError
-from turnfold.events.event import Gap, StoreOpened
+from turnfold.events.event import DamageFound, Event, Gap, StoreOpened
 from turnfold.events.log.disk import Disk, File
 from turnfold.events.log.scan import BLOCK_BYTES, FrameScan, find_headers
 from turnfold.events.log.segment import SEGMENT_HEADER_BYTES
@@ -68,12 +68,14 @@ def _declared_in(file: File, base: int, epoch: int) -> Iterator[Gap]:
             events = decode_events(frame.chained, frame.header.first, None)
         except CorruptData:
             return
-        for event in events:
-            if isinstance(event, StoreOpened) and event.lost_first:
-                yield Gap(event.lost_first, event.lost_last, event.reason)
+        yield from (lost for event in events if (lost := lost_range(event)) is not None)
         return
 
 
-def is_within(gap: Gap, declared: Iterable[Gap]) -> bool:
-    """Whether one of the declared ranges holds all of the gap."""
-    return any(one.first <= gap.first and gap.last <= one.last for one in declared)
+def lost_range(event: Event) -> Gap | None:
+    """The positions that an event says are lost, if it does."""
+    if isinstance(event, StoreOpened) and event.lost_first:
+        return Gap(event.lost_first, event.lost_last, event.reason)
+    if isinstance(event, DamageFound):
+        return Gap(event.first, event.last, event.reason)
+    return None

@@ -78,12 +78,8 @@ class PayloadAudit:
 
     def skip(self) -> None:
         """Positions are missing here: what is zeros by now may have been erased in one of them."""
-        for session, kept in list(self._by_session.items()):
-            left = [payload for payload in kept if not payload.zero]
-            if left:
-                self._by_session[session] = left
-            else:
-                del self._by_session[session]
+        for kept in self._by_session.values():
+            kept[:] = [payload for payload in kept if not payload.zero]
 
     def _erased(self, event: ContentErased, state: StoreState | None) -> None:
         """Text is said to be gone: look, and forget it."""

@@ -29,7 +29,7 @@ from turnfold.events.log.frame import (
     checksum_at,
     decode_header,
 )
-from turnfold.events.log.losses import declared_losses, is_within
+from turnfold.events.log.losses import declared_losses
 from turnfold.events.log.scan import FrameScan, ScannedFrame, Window, find_headers
 from turnfold.events.log.segment import (
     SegmentHeader,
@@ -236,10 +236,11 @@ class LogReader:
         first = max(first, self.position + 1)
         if first > last:
             return
-        gap = Gap(first, last, reason)
-        if reason is Reason.DAMAGE_UNDECLARED and is_within(gap, self._losses()):
-            gap = attrs.evolve(gap, reason=Reason.OPENED_DAMAGED)
-        self._due.append(gap)
+        if reason is Reason.DAMAGE_UNDECLARED and any(
+            gap.holds(first, last) for gap in self._losses()
+        ):
+            reason = Reason.OPENED_DAMAGED
+        self._due.append(Gap(first, last, reason))
 
     def _losses(self) -> list[Gap]:
         if self._declared is None:

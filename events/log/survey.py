@@ -8,7 +8,6 @@ import attrs
 
 from turnfold.events.commands import Instant
 from turnfold.events.errors import CorruptData, StorePathError
-from turnfold.events.event import Gap
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.segment import (
     SegmentHeader,
@@ -91,7 +90,7 @@ class Survey:
     `evidence` is the highest position known durable, `highest_seen` the highest one named by an
     intact header. `undurable` are frames behind the evidence, in order. `overlaps` are bytes that
     a later segment repeats or declares lost, `obsolete` whole segments of that kind, `unusable`
-    segments whose header doesn't hold. `missing` lies before where the walk began.
+    segments whose header doesn't hold.
     """
 
     position: int = 0
@@ -104,7 +103,6 @@ class Survey:
     undurable: deque[Place] = attrs.Factory(deque[Place])
     overlaps: list[Cut] = attrs.Factory(list[Cut])
     obsolete: list[SegmentEntry] = attrs.Factory(list[SegmentEntry])
-    missing: list[Gap] = attrs.Factory(list[Gap])
     unusable: list[SegmentEntry] = attrs.Factory(list[SegmentEntry])
 
     def raise_evidence(self, position: int) -> None:

@@ -9,6 +9,7 @@ from turnfold.events.codec import decode_events
 from turnfold.events.errors import CorruptData, InvalidConfig
 from turnfold.events.event import Gap, GenerationWritten, StoreOpened
 from turnfold.events.evolve import evolve
+from turnfold.events.log.losses import lost_range
 from turnfold.events.log.scan import ScannedFrame
 from turnfold.events.log.survey import Anchor, Break, Place
 from turnfold.events.reasons import Reason
@@ -85,8 +86,9 @@ class TailFold:
                 self.written.add((event.generation, event.digest))
             if isinstance(event, StoreOpened) and event.reason is Reason.OPENED_DAMAGED:
                 dealt_with, self.undealt, self.skipped = self.skipped, None, None
-                if event.lost_first:
-                    self.declared.append(Gap(event.lost_first, event.lost_last, event.reason))
+                lost = lost_range(event)
+                if lost is not None:
+                    self.declared.append(lost)
         if dealt_with is not None and self.state.where:
             self.bridged = dealt_with
             self.orphans.update(self.state.where)

@@ -171,7 +171,7 @@ def _proven(found: Survey, fold: TailFold, breaks: list[Break]) -> Verdict:
 def _is_declared(inside: list[Break], fold: TailFold) -> bool:
     """Whether an opening has said that what is missing there is lost."""
     first, last = inside[0].position, _last_of(inside)
-    return any(gap.first <= first and last <= gap.last for gap in fold.declared)
+    return any(gap.holds(first, last) for gap in fold.declared)
 
 
 def _last_of(inside: list[Break]) -> int:

@@ -13,7 +13,7 @@ import attrs
 from turnfold.events.codec import decode_events
 from turnfold.events.erasure_plan import sealed_of
 from turnfold.events.errors import CorruptData
-from turnfold.events.event import DamageFound, Event, Gap, StoreOpened
+from turnfold.events.event import Event, Gap
 from turnfold.events.evolve import evolve
 from turnfold.events.keys import Pseudonym, pseudonym
 from turnfold.events.log.copies_check import check_copies
@@ -28,6 +28,7 @@ from turnfold.events.log.generation_file import (
     restore_generation,
 )
 from turnfold.events.log.layout import KEY_PATH, TEMPORARY, read_key
+from turnfold.events.log.losses import lost_range
 from turnfold.events.log.payload_audit import DAMAGED, PayloadAudit
 from turnfold.events.log.replay import store_disk
 from turnfold.events.log.scan import ScannedFrame
@@ -225,10 +226,9 @@ class _Verification:
         return state if state is not None and state.position == event.position - 1 else None
 
     def _evolve(self, event: Event) -> None:
-        if isinstance(event, StoreOpened) and event.lost_first:
-            self._declared.append(Gap(event.lost_first, event.lost_last, event.reason))
-        if isinstance(event, DamageFound):
-            self._declared.append(Gap(event.first, event.last, event.reason))
+        lost = lost_range(event)
+        if lost is not None:
+            self._declared.append(lost)
         state = self._state
         if state is None or state.position >= event.position:
             return
@@ -261,7 +261,7 @@ class _Verification:
             if one.position > survey.evidence:
                 continue  # being written, or torn: the next opening sees to it
             last = max(one.position, (one.resumed or one.position + 1) - 1)
-            known = [gap for gap in self._declared if gap.first <= one.position <= gap.last]
+            known = [gap for gap in self._declared if gap.holds(one.position, one.position)]
             if known:
                 self._gaps.append(Gap(one.position, last, known[0].reason))
                 continue

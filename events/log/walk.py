@@ -14,7 +14,6 @@ from turnfold.events.errors import StorePathError
 from turnfold.events.event import Gap
 from turnfold.events.log.chain import advance, genesis
 from turnfold.events.log.disk import Disk, File
-from turnfold.events.log.losses import missing_between
 from turnfold.events.log.scan import BLOCK_BYTES, FrameScan, ScannedFrame, Stop, find_headers
 from turnfold.events.log.segment import SEGMENT_HEADER_BYTES, SegmentHeader
 from turnfold.events.log.survey import UNKNOWN, Anchor, Break, Cut, Place, SegmentEntry, Survey
@@ -87,7 +86,6 @@ class Walk:
             (index for index in good if entries[index].base <= max(1, anchor.position)),
             default=good[0] if good else 0,
         )
-        found.missing += missing_between(self._disk, entries[: start + 1])
         found.position, found.head = anchor.position, anchor.head
         if good and entries[start].begins <= anchor.position:
             header = entries[start].header
