@@ -54,14 +54,14 @@ class Erasing:
     def erase_waiting(self, then: Erased) -> None:
         """Erase what is pending and not under way; nothing is ordered if that is nothing.
 
-        A deletion that was cut short is among it only if its quarantine was not emptied either.
+        If a deletion is among it, which was cut short, its quarantine was perhaps not emptied.
         """
         pending = [
             item for name, item in self._ledger.state.pending.items() if name not in self._under_way
         ]
         if pending:
             deleted = any(item.reason is Reason.ERASED_DELETED for item in pending)
-            self._erase(pending, then, _empty_quarantine if deleted else _leave_quarantine)
+            self._erase(pending, then, quarantine=deleted)
 
     def erase_of(self, tags: Sequence[KeyTag], then: Erased) -> None:
         """Erase everything that is pending for these tags, and empty the quarantine.
@@ -69,15 +69,13 @@ class Erasing:
         What is under way already is done again: when this is done, all of it is.
         """
         pending = [item for item in self._ledger.state.pending.values() if item.tag in tags]
-        self._erase(pending, then, _empty_quarantine)
+        self._erase(pending, then, quarantine=True)
 
     def forget(self) -> None:
         """The store has failed: nothing is waited for any more."""
         self._under_way.clear()
 
-    def _erase(
-        self, pending: Sequence[PendingErasure], then: Erased, after: Callable[[Archive], int]
-    ) -> None:
+    def _erase(self, pending: Sequence[PendingErasure], then: Erased, *, quarantine: bool) -> None:
         log = self._ledger.log
         if log.durable < log.position:
             log.sync()  # no text may go before its ending is durable; a failure poisons the store
@@ -85,7 +83,8 @@ class Erasing:
         self._under_way |= names
 
         def work(archive: Archive, pause: Pause) -> tuple[Sequence[Erasure], int]:
-            return archive.erase(pending, pause), after(archive)
+            erased = archive.erase(pending, pause)
+            return erased, archive.empty_quarantine() if quarantine else 0
 
         def done(result: Any, error: TurnfoldError | None) -> None:
             self._under_way -= names
@@ -119,11 +118,3 @@ class Erasing:
             )
             for index, item in enumerate(erased, 1)
         ]
-
-
-def _empty_quarantine(archive: Archive) -> int:
-    return archive.empty_quarantine()
-
-
-def _leave_quarantine(_archive: Archive) -> int:
-    return 0

@@ -45,15 +45,14 @@ _OPENED = re.compile(
 _HARDWARE = re.compile(r"gpio|chip|board|bcm|socket|connector|header|led|relay|sensor", AI)
 _REACH: Final = 56
 
-_BARE = re.compile(rf"(?P<quote>{_QUOTE})\s{{0,4}}:\s{{0,4}}\Z")
+_COLON = r"\s{0,4}:\s{0,4}"
+_BARE = re.compile(rf"(?P<quote>{_QUOTE}){_COLON}\Z")
 _BARE_REACH: Final = 25
 _WORD = "true|false|null|none"
 _NUMBER = r"-?[0-9]{1,256}+(?:\.[0-9]{1,256}+)?"
 _ENDS = r"(?=\s{0,64}[,}\]])"
 _LITERAL = re.compile(rf"(?:(?P<word>{_WORD})|{_NUMBER}){_ENDS}", AI)
-_MEMBER = re.compile(
-    rf"{_QUOTE}\s{{0,4}}:\s{{0,4}}(?:{_QUOTE}|[{NOT_MASK}]|(?:{_WORD}|{_NUMBER}){_ENDS})", AI
-)
+_MEMBER = re.compile(rf"{_QUOTE}{_COLON}(?:{_QUOTE}|[{NOT_MASK}]|(?:{_WORD}|{_NUMBER}){_ENDS})", AI)
 _FOLLOWS = re.compile(r"\s{0,64}(?:[,}\]]|\Z)")
 
 

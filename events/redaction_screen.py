@@ -36,6 +36,12 @@ _AFTER = 100
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
+def lowered(text: str) -> str:
+    """The text in lower case, position by position."""
+    low = text.lower()
+    return low if len(low) == len(text) else text.translate(_ASCII_LOWER)
+
+
 class Screen:
     """Measurements of one text.
 
@@ -50,8 +56,7 @@ class Screen:
     __slots__ = ("_raw", "_runs", "digits", "longest", "low", "odd", "plain")
 
     def __init__(self, text: str) -> None:
-        low = text.lower()
-        self.low = low if len(low) == len(text) else text.translate(_ASCII_LOWER)
+        self.low = lowered(text)
         if text.isascii():
             self.plain, self.odd = self.low, _NOTHING
         else:

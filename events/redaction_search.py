@@ -201,8 +201,7 @@ class _Scan:
                 for start, end in search.near(at, cue):
                     end_of_run = self._run_end(start, end)
                     behind = max(behind, end_of_run)
-                    first, last = self._within_quotes(start, end_of_run)
-                    yield first, bare_end(self._text, first, last), "credential"
+                    yield *self._told(start, end_of_run), "credential"
                 at = low.find(cue, behind)
 
     def _accepted(self, rule: Rule, match: re.Match[str]) -> Span | None:
@@ -214,8 +213,7 @@ class _Scan:
         elif end == match.end():
             end = self._run_end(start, end)
         if rule.kind == "credential":
-            start, end = self._within_quotes(start, end)
-            end = bare_end(self._text, start, end)
+            start, end = self._told(start, end)
         return (start, end, rule.kind) if end > start else None
 
     def _run_end(self, start: int, end: int) -> int:
@@ -225,13 +223,15 @@ class _Scan:
         match = _RUN.match(self._text, end)
         return match.end() if match is not None else end
 
-    def _within_quotes(self, start: int, end: int) -> tuple[int, int]:
-        """A told value without the quotes around it, so that JSON that tells it stays JSON."""
+    def _told(self, start: int, end: int) -> tuple[int, int]:
+        """A told value without what JSON has around it, so that JSON that tells it stays JSON."""
         opening = _OPENING.match(self._text, start, end)
         closing = _CLOSING.search(self._text, max(start, end - _CLOSING_REACH), end)
         first = start if opening is None else opening.end()
         last = end if closing is None else closing.start()
-        return (first, last) if first < last else (start, end)
+        if first < last:
+            start, end = first, last
+        return start, bare_end(self._text, start, end)
 
     def _whole_address(self, start: int, end: int) -> tuple[int, int]:
         """A capability path with the host before it, without the sentence's punctuation."""

@@ -8,7 +8,7 @@ import re
 
 from turnfold.events.redaction_prose import PROSE_CUES
 from turnfold.events.redaction_rule import Span
-from turnfold.events.redaction_screen import WORD_PROBED, Literals, Screen
+from turnfold.events.redaction_screen import WORD_PROBED, Literals, lowered
 from turnfold.events.redaction_search import TooMuchWork, Work, find, work_limit
 from turnfold.events.redaction_shapes import has_letters_and_digits, shape
 from turnfold.events.redaction_tokens import continues_token
@@ -64,7 +64,7 @@ def _may_be_told(tail: str, words: list[str]) -> bool:
     if len(words) > 1:
         return has_letters_and_digits(first)
     plain = len(first) < WORD_PROBED and first.rstrip(_SAID).isalpha()
-    return not plain or bool(_CUES.present(Screen(tail).low))
+    return not plain or bool(_CUES.present(lowered(tail)))
 
 
 def _wrapped(tail: str, head: str) -> Findings | None:

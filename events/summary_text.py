@@ -27,19 +27,36 @@ _UNITS_MAX: Final = 16
 _SENTENCE_END = re.compile(r"[.!?…]([ \t]+)|[。！？]()|(\n+)")  # noqa: RUF001  # CJK stops
 _NUMBER = re.compile(r"[0-9]")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")  # scripts without blanks, and everything above them
-_CUE = re.compile(
-    r"\b(?:will|promised?|agreed?|deal|tomorrow|today|tonight|meet|owed?|owes|paid|pay|must"
-    r"|deadline|name is|lives? (?:in|at)|birthday|wants?|needs?|cancel(?:led)?|moved?|born"
-    r"|prefers?|remember|never|always)\b|L\$",
-    re.ASCII | re.IGNORECASE,
-)
-
-
-# A cue can't be there without one of these; most sentences have none.
-_CUE_WORDS = Literals(
-    "will promis agree deal deadline tomorrow today tonight meet owe paid pay must name live"
-    " birthday want need cancel move born prefer remember never always l$".split()
-)
+# What a cue always holds, and the cue. Most sentences hold none of it, which is told in one pass.
+_CUES: Final = {
+    "will": "will",
+    "promise": "promised?",
+    "agree": "agreed?",
+    "deal": "deal",
+    "deadline": "deadline",
+    "tomorrow": "tomorrow",
+    "today": "today",
+    "tonight": "tonight",
+    "meet": "meet",
+    "owe": "owed?|owes",
+    "paid": "paid",
+    "pay": "pay",
+    "must": "must",
+    "name is": "name is",
+    "live": "lives? (?:in|at)",
+    "birthday": "birthday",
+    "want": "wants?",
+    "need": "needs?",
+    "cancel": "cancel(?:led)?",
+    "move": "moved?",
+    "born": "born",
+    "prefer": "prefers?",
+    "remember": "remember",
+    "never": "never",
+    "always": "always",
+}
+_CUE = re.compile(rf"\b(?:{'|'.join(_CUES.values())})\b|L\$", re.ASCII | re.IGNORECASE)
+_CUE_LITERALS = Literals((*_CUES, "l$"))
 
 
 def sentences(text: str, kind: Kind) -> list[tuple[int, str]]:
@@ -78,7 +95,7 @@ def _score(sentence: str, units: int, kind: Kind) -> int:
     score = 8 * units
     if _NUMBER.search(sentence):
         score += 60
-    if _CUE_WORDS.present(sentence.lower()) and _CUE.search(sentence):
+    if _CUE_LITERALS.present(sentence.lower()) and _CUE.search(sentence):
         score += 80
     if sentence.endswith(("?", "？")):  # noqa: RUF001  # CJK question mark
         score += 40
