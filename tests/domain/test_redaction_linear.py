@@ -1,10 +1,9 @@
 """The cost of redaction grows with the text and no faster, counted in operations, not in time."""
 
-import sys
 from types import FrameType
 
 import pytest
-from collections_off import collections_off
+from watching import watching
 
 from turnfold.events.redaction import redact
 from turnfold.events.redaction_search import TooMuchWork, Work, find, work_limit
@@ -30,13 +29,8 @@ def operations(text: str) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    previous = sys.getprofile()
-    sys.setprofile(tick)
-    try:
-        with collections_off():
-            redact(text)
-    finally:
-        sys.setprofile(previous)
+    with watching(tick):
+        redact(text)
     return count
 
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from collections_off import collections_off
+from watching import watching
 
 from turnfold.actors.bootstrap import file_parts
 from turnfold.actors.clock import RecordedClock
@@ -92,13 +92,8 @@ def calls(work: Callable[[], object]) -> int:
         if event == "call" and "turnfold" in frame.f_code.co_filename:
             count += 1
 
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        with collections_off():
-            work()
-    finally:
-        sys.setprofile(before)
+    with watching(profile):
+        work()
     return count
 
 

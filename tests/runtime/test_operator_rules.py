@@ -1,18 +1,17 @@
 """Rules from the configuration: what they find, what is refused, and stores from before them."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
-from collections_off import collections_off
 from domain.redaction_lines import ALPHANUMERIC, Maker
 from hypothesis import given
 from hypothesis import strategies as st
 from runtime.fake_log import KEY, until
 from runtime.state_rig import every_byte, opened
+from watching import watching
 
 from turnfold.actors.config import Config
 from turnfold.actors.conversation_store import ConversationStore
@@ -104,13 +103,8 @@ def lines_run(rules: OperatorRules, text: str) -> int:
         count += event == "line"
         return trace if "redaction" in frame.f_code.co_filename else None
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        with collections_off():
-            rules.find(text)
-    finally:
-        sys.settrace(before)
+    with watching(trace, lines=True):
+        rules.find(text)
     return count
 
 

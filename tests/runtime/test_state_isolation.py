@@ -1,17 +1,16 @@
 """Two scopes never see each other: not in content, errors, sizes, steps taken or reads made."""
 
-import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import attrs
 import pytest
-from collections_off import collections_off
 from domain.session_state_cases import APPROVAL, NOW_NS, record, scopes, turn
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from runtime.state_rig import opened, wrote
+from watching import watching
 
 from turnfold.actors.clock import AgeClock, RecordedClock
 from turnfold.actors.config import Config
@@ -136,15 +135,11 @@ def traced(work: Callable[[], Any]) -> tuple[Any, Steps]:
             lines.add((code.co_filename, frame.f_lineno))
         return trace
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        with collections_off():
+    with watching(trace, lines=True):
+        try:
             answer = work()
-    except InvalidStateRecord as error:
-        answer = (type(error), str(error), error.blockers)
-    finally:
-        sys.settrace(before)
+        except InvalidStateRecord as error:
+            answer = (type(error), str(error), error.blockers)
     return answer, (calls, lines)
 
 

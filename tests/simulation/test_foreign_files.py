@@ -4,12 +4,13 @@ A file counts by its name and its inner identity together. Whatever lies there, 
 refuses and touches nothing), says what it found, and shows no text that it can't vouch for.
 """
 
-from collections.abc import Callable
 from random import Random
 from typing import Final
 
 import attrs
 import pytest
+from simulation import damaged_files
+from simulation.damaged_files import Change, in_directory, segments
 from simulation.requests import Delete, Expire, Say
 from simulation.rig import KEYS, Rig
 
@@ -34,31 +35,15 @@ def store(openings: int = 3, *, seed: int = 5) -> Rig:
     return rig
 
 
-def in_directory(rig: Rig, directory: str) -> list[str]:
-    return [path for path in rig.disk.paths() if path.startswith(directory + "/")]
-
-
 def generations(rig: Rig) -> list[str]:
     """Oldest first."""
     return in_directory(rig, "generations")
 
 
-def segments(rig: Rig) -> list[str]:
-    """Oldest first."""
-    return in_directory(rig, "log")
-
-
 # --- generations ----------------------------------------------------------------------------
 
-Change = Callable[[Rig, str], None]
-
-
 CHANGES: Final[dict[str, Change]] = {
-    "missing": lambda rig, path: rig.disk.remove(path),
-    "empty": lambda rig, path: rig.disk.put(path, b""),
-    "zeroed": lambda rig, path: rig.disk.put(path, bytes(len(rig.disk.content(path)))),
-    "text": lambda rig, path: rig.disk.put(path, b"something else altogether\n" * 100),
-    "link": lambda rig, path: rig.disk.put_link(path),
+    **damaged_files.CHANGES,
     "directory": lambda rig, path: rig.disk.put_directory(path),
     "another store's": lambda rig, path: rig.disk.put(path, _content_of_another_store(path)),
 }

@@ -1,11 +1,12 @@
 """Segments from before the newest generation that are missing or damaged: told, and told once."""
 
-from collections.abc import Callable
 from random import Random
 from typing import Final
 
 import attrs
 import pytest
+from simulation import damaged_files
+from simulation.damaged_files import Change, segments
 from simulation.requests import Delete, Expire, Say
 from simulation.rig import KEYS, Rig
 from simulation.sim_store import SimStore
@@ -32,22 +33,14 @@ def store(seed: int = 5) -> Rig:
     return rig
 
 
-def segments(rig: Rig) -> list[str]:
-    return [path for path in rig.disk.paths() if path.startswith("log/")]
-
-
 def base_of(path: str) -> int:
     return int(path.removeprefix("log/").removesuffix(".log"))
 
 
-CHANGES: Final[dict[str, Callable[[Rig, str], None]]] = {
-    "missing": lambda rig, path: rig.disk.remove(path),
-    "empty": lambda rig, path: rig.disk.put(path, b""),
-    "zeroed": lambda rig, path: rig.disk.put(path, bytes(len(rig.disk.content(path)))),
-    "text": lambda rig, path: rig.disk.put(path, b"something else altogether\n" * 100),
+CHANGES: Final[dict[str, Change]] = {
+    **damaged_files.CHANGES,
     "header": lambda rig, path: rig.disk.flip(path, 8 * 20),
     "cut": lambda rig, path: rig.disk.put(path, rig.disk.content(path)[:SEGMENT_HEADER_BYTES]),
-    "link": lambda rig, path: rig.disk.put_link(path),
 }
 
 
