@@ -15,6 +15,7 @@ from turnfold.events.errors import StoreUnavailable
 from turnfold.events.event import Event
 from turnfold.events.evolve import evolve
 from turnfold.events.log.backend import FrameParts, Log
+from turnfold.events.ordinals import SecretNumbers
 from turnfold.events.state import StoreState
 
 
@@ -27,6 +28,7 @@ class Ledger:
     __slots__ = (
         "_entropy",
         "_published",
+        "_secrets",
         "_settled",
         "events",
         "frames",
@@ -49,6 +51,7 @@ class Ledger:
         self.names = names
         self._entropy = entropy
         self._published = published
+        self._secrets = SecretNumbers()
         self._settled = state.position  # of the last event before this batch
         self.frames: list[FrameParts] = []
         self.events: list[Event] = []
@@ -59,8 +62,11 @@ class Ledger:
 
         Raises CommandRefused or InvalidInput; then nothing has changed.
         """
-        decision = decide(self.state, command, now, self._entropy, self.names)
+        decision = decide(
+            self.state, command, now, self._entropy, self.names, secrets=self._secrets
+        )
         if decision.events:
+            self._secrets.forget(decision.events)
             self.take(decision.events)
         answer: Answer = decision.answer
         return answer

@@ -10,7 +10,7 @@ from turnfold.events.commands import AddTurns, Entropy, TurnToAdd
 from turnfold.events.compaction import compact
 from turnfold.events.draft import Draft
 from turnfold.events.errors import SessionEnded, TurnIdConflict
-from turnfold.events.extras import encode_extras
+from turnfold.events.extras import encode_extras, with_ordinals
 from turnfold.events.keys import ConversationKey, SessionId
 from turnfold.events.limits import SESSION_OVERHEAD_BYTES, TAG_BYTES, TURN_OVERHEAD_BYTES
 from turnfold.events.reasons import START_AFTER, Reason
@@ -231,6 +231,9 @@ def _append_turn(
     draft: Draft, candidate: _Candidate, session: Session, entropy: Entropy
 ) -> Session:
     turn, extras, text = candidate.turn, candidate.extras, candidate.text
+    if turn.text.marks and draft.secrets is not None:
+        ordinals = draft.secrets.number(session.start, session.turns, turn.text.marks)
+        extras = with_ordinals(extras, ordinals)
     cost = len(extras) + len(text) + TURN_OVERHEAD_BYTES
     if candidate.turn_id is not None:
         cost += TAG_BYTES

@@ -6,6 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 from turnfold.events.event import TurnAdded
 from turnfold.events.extras import decode_extras
+from turnfold.events.ordinals import numbered
 from turnfold.events.reasons import Reason
 from turnfold.events.sealed import NONCE_BYTES
 from turnfold.events.session import Summary
@@ -113,7 +114,8 @@ def turn_messages(
 ) -> list[ContextMessage | None]:
     """One message for each turn; None for a turn that says nothing.
 
-    `cut` shortens each text. Raises CorruptData if names or ids are malformed.
+    `cut` shortens each text, which then shows no ordinals. Raises CorruptData if names or ids
+    are malformed.
     """
     messages: list[ContextMessage | None] = []
     opened: set[str] = set()
@@ -124,13 +126,16 @@ def turn_messages(
             messages.append(_framed(turn, frame, opened, cut))
             continue
         text = str(sealed[-size:], "utf-8")  # TurnAdded.text, inline: once per turn of a context
+        if turn.extras_bytes:
+            extras = decode_extras(turn.kind, turn.extras)
+            opened.update(extras.call_ids)
+            if cut is None:
+                text = numbered(text, extras.ordinals)
         if cut is not None:
             text = cut(text)
         if reason is Reason.ADDED_AVATAR:
             messages.append(ContextMessage("user", unframed(text), False, (turn.position,)))
             continue
-        if turn.extras_bytes:
-            opened.update(decode_extras(Kind.AGENT, turn.extras).call_ids)
         messages.append(ContextMessage("assistant", text, True, (turn.position,)))
     return messages
 
@@ -166,7 +171,10 @@ def _framed(
         if turn.truncated_from:
             about.append(("truncated_from", turn.truncated_from))
         label = "tool" if kind is Kind.TOOL else "action"
-        shown = named_record(label, extras.name, about, text if cut is None else cut(text))
+        if cut is None:
+            shown = named_record(label, extras.name, about, text, numbered(text, extras.ordinals))
+        else:
+            shown = named_record(label, extras.name, about, cut(text))
     elif extras.call_ids:
         opened.update(extras.call_ids)
         shown = record([*about, ("call_ids", extras.call_ids)])

@@ -32,6 +32,7 @@ from turnfold.events.compaction import conform
 from turnfold.events.draft import Draft
 from turnfold.events.keys import ConversationKey
 from turnfold.events.limits import SWEEP_EVENTS_MAX
+from turnfold.events.ordinals import SecretNumbers
 from turnfold.events.reasons import Reason
 from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt, Receipt
 from turnfold.events.session import KeyTag, Session
@@ -70,11 +71,20 @@ class Decision:
 
 
 def decide(
-    state: StoreState, command: Command, now: Instant, entropy: Entropy, names: Names
+    state: StoreState,
+    command: Command,
+    now: Instant,
+    entropy: Entropy,
+    names: Names,
+    *,
+    secrets: SecretNumbers | None = None,
 ) -> Decision:
-    """See the module. Raises SessionEnded or TurnIdConflict; then nothing is to be stored."""
+    """See the module. Raises SessionEnded or TurnIdConflict; then nothing is to be stored.
+
+    `secrets` numbers what redaction replaced in added turns; without it they get no ordinals.
+    """
     if isinstance(command, AddTurns):  # the hot path first
-        draft = Draft(state, now)
+        draft = Draft(state, now, secrets)
         receipts = add_turns(draft, command, names(command.key), entropy)
         return Decision(tuple(draft.events), receipts)
     return _decide(command, state, now, entropy, names)

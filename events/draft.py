@@ -11,6 +11,7 @@ from turnfold.events import event as e
 from turnfold.events.commands import Entropy, Instant
 from turnfold.events.compaction import Compaction
 from turnfold.events.keys import CHANNELS, Channel
+from turnfold.events.ordinals import SecretNumbers
 from turnfold.events.reasons import Reason
 from turnfold.events.sealed import NONCE_BYTES, commit, seal
 from turnfold.events.session import KeyTag, Session, compacted, redacted
@@ -28,14 +29,18 @@ class Draft:
         "gone",
         "limits",
         "now",
+        "secrets",
         "state",
         "total_bytes",
         "touched",
     )
 
-    def __init__(self, state: StoreState, now: Instant) -> None:
+    def __init__(
+        self, state: StoreState, now: Instant, secrets: SecretNumbers | None = None
+    ) -> None:
         self.state = state
         self.now = now
+        self.secrets = secrets
         self.limits = state.opening.limits
         self.events: list[e.Event] = []
         self.active = state.active

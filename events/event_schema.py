@@ -117,7 +117,7 @@ FIELDS: Final[dict[type[Event], tuple[Field, ...]]] = {
     e.TurnAdded: (
         _SESSION,
         _field("text_bytes", _COUNT, "Bytes of the text."),
-        _field("extras_bytes", _COUNT, "Bytes of names and call ids."),
+        _field("extras_bytes", _COUNT, "Bytes of names, call ids and ordinals of placeholders."),
         *_SEALED,
         _field(
             "outcome",

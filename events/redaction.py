@@ -7,12 +7,19 @@ again until nothing is found. `clip` bounds a redacted text. See docs/explanatio
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Final, NoReturn, Self, SupportsIndex
 
 from turnfold.events.errors import InvalidInput, TextTooLarge
-from turnfold.events.redaction_json import quotes_needed
+from turnfold.events.redaction_marks import (
+    Mark,
+    Marks,
+    clipped,
+    counted,
+    cut,
+    mark_of_all,
+    without_numbers,
+)
 from turnfold.events.redaction_rule import KINDS, PLACEHOLDER, Span
 from turnfold.events.redaction_search import TooMuchWork, Work, find, work_limit
 from turnfold.events.redaction_split import EDGE_CHARS, split_findings
@@ -22,6 +29,8 @@ __all__ = [
     "KINDS",
     "PLACEHOLDER",
     "RULESET_VERSION",
+    "Mark",
+    "Marks",
     "RedactedText",
     "clip",
     "from_storage",
@@ -39,14 +48,9 @@ INPUT_BYTES_MAX = 256 * 1024
 
 _PASSES_MAX = 3
 _WHOLE_TEXT = "[redacted:text]"
-_PLACEHOLDER_CHARS_MAX = max(map(len, KINDS)) + len("[redacted::000000]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SEAL: Final = object()
-
-Marks = tuple[tuple[int, str], ...]
-"""Where this text's own placeholders begin (a user can type some too), and their kinds."""
-
 
 More = Callable[[str], list[Span]]
 """Finds what further rules take for a secret: ranges in order, none touching another."""
@@ -67,7 +71,7 @@ class RedactedText(str):
         byte_count: UTF-8 bytes.
         truncated_from: UTF-8 bytes of the redacted text before it was clipped, or None.
         replaced: how many lone surrogates became U+FFFD.
-        marks: where this text's own placeholders begin, with their kinds.
+        marks: where this text's own placeholders begin, their kinds and fingerprints.
     """
 
     __slots__ = ("_seal", "byte_count", "marks", "redactions", "replaced", "truncated_from")
@@ -111,15 +115,11 @@ def _sealed(
     put = object.__setattr__
     put(result, "marks", marks)
     put(result, "byte_count", len(text) if text.isascii() else len(text.encode()))
-    put(result, "redactions", _counted(marks))
+    put(result, "redactions", counted(marks))
     put(result, "replaced", replaced)
     put(result, "truncated_from", truncated_from)
     put(result, "_seal", _SEAL)
     return result
-
-
-def _counted(marks: Marks) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(Counter(kind for _, kind in marks).items())) if marks else ()
 
 
 def _is_sealed(text: object) -> bool:
@@ -184,15 +184,17 @@ def clip(text: RedactedText, max_bytes: int) -> RedactedText:
     if text.byte_count <= max_bytes:
         return text
     truncated_from = text.truncated_from or text.byte_count
-    plain, marks = _clipped(str(text), text.marks, max_bytes)
+    plain, marks = clipped(str(text), text.marks, max_bytes)
     for _ in range(_PASSES_MAX):
         spans = _found(plain)
         if not spans:
             break
-        plain, marks = _cut(plain, spans, marks)
-        plain, marks = _clipped(plain, marks, max_bytes)
+        plain, marks = cut(plain, spans, marks)
+        plain, marks = clipped(plain, marks, max_bytes)
     if _found(plain):
-        plain, marks = (_WHOLE_TEXT, ((0, "text"),)) if len(_WHOLE_TEXT) <= max_bytes else ("", ())
+        plain, marks = (
+            (_WHOLE_TEXT, mark_of_all("text", plain)) if len(_WHOLE_TEXT) <= max_bytes else ("", ())
+        )
     return _sealed(plain, marks, replaced=text.replaced, truncated_from=truncated_from)
 
 
@@ -229,7 +231,7 @@ def redact_split(
 def _cut_again(text: RedactedText, spans: list[Span], more: More = _no_more) -> RedactedText:
     if not spans:
         return text
-    plain, marks = _settled(*_cut(str(text), spans, text.marks), more)
+    plain, marks = _settled(*cut(str(text), spans, text.marks), more)
     return _sealed(plain, marks, replaced=text.replaced, truncated_from=text.truncated_from)
 
 
@@ -248,13 +250,13 @@ def _checked(text: object) -> str:
 
 
 def _sanitised(text: str) -> tuple[str, int]:
-    """The text without lone surrogates and control characters, and how many surrogates it had."""
-    if text.isprintable():
-        return text, 0
+    """The text as it may be stored apart from secrets, and how many lone surrogates it had."""
     replaced = 0
-    if not text.isascii():
-        text, replaced = _SURROGATE.subn("\ufffd", text)
-    return _CONTROL.sub("", text), replaced
+    if not text.isprintable():
+        if not text.isascii():
+            text, replaced = _SURROGATE.subn("\ufffd", text)
+        text = _CONTROL.sub("", text)
+    return without_numbers(text), replaced
 
 
 def _found(text: str, total: Work | None = None) -> list[Span]:
@@ -276,50 +278,6 @@ def _settled(plain: str, marks: Marks, more: More = _no_more) -> tuple[str, Mark
         spans = _found(plain, total) or more(plain)
         if not spans:
             return plain, marks
-        plain, marks = _cut(plain, spans, marks)
+        plain, marks = cut(plain, spans, marks)
     found = _found(plain, total) or more(plain)
-    return (_WHOLE_TEXT, ((0, "text"),)) if found else (plain, marks)
-
-
-def _cut(text: str, spans: list[Span], marks: Marks) -> tuple[str, Marks]:
-    """The text with `spans` replaced, and where its own placeholders now stand."""
-    parts: list[str] = []
-    placed: list[tuple[int, str]] = []
-    kept = list(reversed(marks))
-    done = length = 0
-    for start, end, kind in spans:
-        while kept and kept[-1][0] < end:
-            at, old = kept.pop()
-            if at < start:
-                placed.append((length + at - done, old))
-        parts.append(text[done:start])
-        length += start - done
-        quotes = quotes_needed(text, start, end)
-        placeholder = _placeholder(kind, text[start:end])
-        placed.append((length + len(quotes), kind))
-        parts += quotes, placeholder, quotes
-        length += 2 * len(quotes) + len(placeholder)
-        done = end
-    placed.extend((length + at - done, old) for at, old in reversed(kept))
-    parts.append(text[done:])
-    return "".join(parts), tuple(placed)
-
-
-def _placeholder(kind: str, secret: str) -> str:
-    if kind == "blob":
-        return f"[redacted:blob:{len(secret.encode())}]"
-    return f"[redacted:{kind}]"
-
-
-def _clipped(text: str, marks: Marks, max_bytes: int) -> tuple[str, Marks]:
-    """The longest start of at most `max_bytes` bytes that ends outside every placeholder."""
-    if not text.isascii():
-        end = len(text.encode()[:max_bytes].decode("utf-8", "ignore"))
-    else:
-        end = min(len(text), max_bytes)
-    opening = text.rfind("[redacted:", max(0, end - _PLACEHOLDER_CHARS_MAX), end + 10)
-    if 0 <= opening < end:
-        match = PLACEHOLDER.match(text, opening)
-        if match is not None and match.end() > end:
-            end = opening
-    return text[:end], tuple(mark for mark in marks if mark[0] < end)
+    return (_WHOLE_TEXT, mark_of_all("text", plain)) if found else (plain, marks)

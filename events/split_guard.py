@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from turnfold.events.commands import Entropy
 from turnfold.events.event import ADDED, RedactedPart, TurnAdded
+from turnfold.events.extras import ordinals_before
 from turnfold.events.redaction import RedactedText, clip, redact, redact_split
 from turnfold.events.redaction_split import EDGE_CHARS, may_continue, split_findings
 from turnfold.events.sealed import NONCE_BYTES, commit, seal
@@ -55,7 +56,8 @@ def find_split(turns: Sequence[TurnAdded], kind: Kind, text: RedactedText) -> Sp
 
 def redacted_again(turn: TurnAdded, text: RedactedText, entropy: Entropy) -> RedactedPart:
     """A live turn with a new text; its names stay, and what was redacted before is counted."""
-    extras, data = turn.extras or b"", text.encode()
+    first = min((mark.at for mark in text.marks), default=len(text))
+    extras, data = ordinals_before(turn.extras or b"", first), text.encode()
     sealed = seal(entropy.take(NONCE_BYTES), extras + data)
     counts = Counter(dict(turn.redactions)) + Counter(dict(text.redactions))
     return RedactedPart(

@@ -108,15 +108,17 @@ def _value(value: str | int | tuple[str, ...]) -> str:
     return str(value)
 
 
-def named_record(label: str, name: str, middle: Sequence[Field], text: str) -> str:
+def named_record(
+    label: str, name: str, middle: Sequence[Field], text: str, shown_text: str | None = None
+) -> str:
     """A record of a tool's or action's name, what code says about it, and a text.
 
     Name and text were redacted one by one. If they look like a secret where they meet, the name
-    is not shown.
+    is not shown. `shown_text` is the text with its placeholders numbered, if they are.
     """
     meeting = record([(label, name), *middle, ("text", text[:_JOIN_CHARS])])
     shown = name if is_clean(meeting) else HIDDEN
-    return record([(label, shown), *middle, ("text", text)])
+    return record([(label, shown), *middle, ("text", text if shown_text is None else shown_text)])
 
 
 def payload(trust: str, body: str, note: str = NOTE) -> str:

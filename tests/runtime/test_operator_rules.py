@@ -203,7 +203,7 @@ def test_every_text_that_enters_is_searched(tmp_path: Path) -> None:
         store.ref.ask(AddTurn(KEY, ActionResult(SECRET, "ok", SECRET, call_id=SECRET)))
         store.ref.ask(AddTurns(KEY, [ActionResult(SECRET, "ok")]))
         shown = said(store)
-        assert "it is [redacted:token]" in shown
+        assert "it is [redacted:token:1]" in shown
         assert NUMBER not in shown
         store.flush()
         files = every_byte(tmp_path)
