@@ -22,6 +22,9 @@ Ordinals = tuple[tuple[int, int], ...]
 ORDINALS_MAX: Final = 32
 """Placeholders of one text that have an ordinal; those after them have none."""
 
+OFFSET_MAX: Final = 0xFDFE
+"""Farther into a text there are no ordinals: 0xfdff would write the magic of a frame's header."""
+
 
 @attrs.frozen(repr=False)
 class Extras:
@@ -108,7 +111,7 @@ def _ordinals(numbers: Sequence[Any]) -> Ordinals:
     if (
         not 0 < len(ordinals) <= ORDINALS_MAX
         or len(offsets) != len(ordinals)
-        or any(type(number) is not int or number < 0 for number in numbers)
+        or any(type(number) is not int or not 0 <= number <= OFFSET_MAX for number in numbers)
         or any(a >= b for a, b in pairwise(offsets))
         or 0 in ordinals
     ):

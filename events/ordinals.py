@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from turnfold.events.event import ENDED_TYPES, Event, TurnAdded
-from turnfold.events.extras import ORDINALS_MAX, Ordinals, decode_extras
+from turnfold.events.extras import OFFSET_MAX, ORDINALS_MAX, Ordinals, decode_extras
 from turnfold.events.redaction_marks import Marks
 from turnfold.events.redaction_rule import PLACEHOLDER
 
@@ -60,7 +60,7 @@ class SecretNumbers:
         return tuple(
             (mark.at, ordinal)
             for mark in marks[:ORDINALS_MAX]
-            if (ordinal := known.ordinal(mark.kind, mark.fingerprint))
+            if mark.at <= OFFSET_MAX and (ordinal := known.ordinal(mark.kind, mark.fingerprint))
         )
 
     def forget(self, events: Iterable[Event]) -> None:

@@ -15,6 +15,7 @@ from turnfold.events.context import project
 from turnfold.events.errors import CorruptData
 from turnfold.events.event import SessionExpired, TurnAdded
 from turnfold.events.extras import (
+    OFFSET_MAX,
     ORDINALS_MAX,
     decode_extras,
     encode_extras,
@@ -22,6 +23,7 @@ from turnfold.events.extras import (
     with_ordinals,
 )
 from turnfold.events.limits import EXTRAS_BYTES_MAX
+from turnfold.events.log.frame import MAGIC
 from turnfold.events.ordinals import SECRETS_MAX, SESSIONS_MAX, SecretNumbers, numbered
 from turnfold.events.reasons import Reason
 from turnfold.events.redaction import is_clean, redact
@@ -165,17 +167,21 @@ def test_one_text_has_so_many_numbers_and_only_where_there_is_room() -> None:
     given_numbers = SecretNumbers().number(1, (), text.marks)
     assert len(given_numbers) == ORDINALS_MAX
 
+    far = text.marks[0]._replace(at=0xFDFF)
+    assert SecretNumbers().number(1, (), (far,)) == ()
+
     full = cbor.encode(["n" * (EXTRAS_BYTES_MAX - 8)])
     assert with_ordinals(full, given_numbers) == full
 
 
-@given(st.lists(st.tuples(st.integers(0, 9999), st.integers(1, 999)), max_size=ORDINALS_MAX))
+@given(st.lists(st.tuples(st.integers(0, OFFSET_MAX), st.integers(1, 999)), max_size=ORDINALS_MAX))
 def test_ordinals_come_back_and_those_before_a_change_stay(pairs: list[tuple[int, int]]) -> None:
     ordinals = tuple(sorted(dict(pairs).items()))
     for turn in (AvatarText("x"), AgentResponse("x", call_ids=("a", "b")), ToolSummary("t", "x")):
         names = encode_extras(turn)
         extras = with_ordinals(names, ordinals)
         assert decode_extras(turn.kind, extras).ordinals == ordinals
+        assert MAGIC not in extras  # what a person types can't make a frame's header
         assert decode_extras(turn.kind, extras).call_ids == turn_call_ids(turn)
         assert ordinals_before(extras, 0) == names
         kept = decode_extras(turn.kind, ordinals_before(extras, 5000)).ordinals
