@@ -29,18 +29,19 @@ _GOES_ON = re.compile(r"\s+[a-z]", AI)
 
 def named_before(text: str, at: int, cue_end: int) -> tuple[int, int] | None:
     """«use X as the password», «X is my password»: read backwards from the cue."""
-    tokens = list(_TOKEN.finditer(text, max(0, at - 110), at))[-9:]
+    low = max(0, at - 110)
+    words = text[low:at].lower().split()[-9:]
     owners: list[str] = []
-    while tokens and len(owners) < 4 and _is_owner(word := tokens[-1].group().lower()):
-        owners.append(word)
-        tokens.pop()
-    if tokens and tokens[-1].group().lower() == "also":
-        tokens.pop()
-    if len(tokens) < 2 or tokens[-1].group().lower() not in _HOWS:
+    while words and len(owners) < 4 and _is_owner(words[-1]):
+        owners.append(words.pop())
+    if words and words[-1] == "also":
+        words.pop()
+    if len(words) < 2 or words[-1] not in _HOWS:
         return None
-    how = tokens.pop().group().lower()
-    if [token.group().lower() for token in tokens[-4:]] == ["is", "what", "i", "use"]:
-        del tokens[-4:]
+    how = words.pop()
+    if words[-4:] == ["is", "what", "i", "use"]:
+        del words[-4:]
+    tokens = list(_TOKEN.finditer(text, low, at))[-9:][: len(words)]
     return _judge(text, tokens, how, owners, cue_end) if tokens else None
 
 

@@ -43,7 +43,9 @@ def looks_made_up(word: str, *, announced: bool = False) -> bool:
 
     `announced`: an «is», «use» or the like stands right before the word.
     """
-    if not 5 <= len(word) <= 64 or word[0] in "/~-.$<{([#@+" or not word.isascii():
+    if not 5 <= len(word) <= 64 or word.isalpha():  # most words: no digit and no sign
+        return False
+    if word[0] in "/~-.$<{([#@+" or not word.isascii():
         return False
     if _NAMED.match(word) or "://" in word or "/" in word or "\\" in word or ".." in word:
         return False

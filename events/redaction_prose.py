@@ -308,8 +308,11 @@ def _made_up(text: str, low: int, high: int, *, weak: bool) -> tuple[list[tuple[
             if match.start() >= high:
                 break
             last = max(last, match.end())
-            word = match.group().strip(TRIM)
+            token = match.group()
+            if not _DIGIT.search(token):
+                continue
+            word = token.strip(TRIM)
             if looks_made_up(word) and not (weak and shape(word).digits < 2):
-                start = match.start() + match.group().index(word)
+                start = match.start() + token.index(word)
                 found.append((start, start + len(word)))
     return found, last
