@@ -5,7 +5,7 @@ import re
 from turnfold.events.redaction_guess import CALL, TRIM, could_be_password, looks_made_up
 from turnfold.events.redaction_rule import NOT_MASK, Lazy, Rule, value_is
 from turnfold.events.redaction_shapes import has_letters_and_digits, shape
-from turnfold.events.redaction_words import SCRIPT_PASSWORD_CUES
+from turnfold.events.redaction_words import SCRIPT_PASSWORD_CUES, SCRIPT_WORD_CUES
 
 AI = re.ASCII | re.IGNORECASE
 
@@ -223,6 +223,15 @@ LOGIN_RULES = (
             r"(?P<v>[!-~]{3,64}+)"
         ),
         accept=value_is(lambda value: could_be_password(value) and value[0] not in ":?!.,"),
+    ),
+    Rule(
+        kind="credential",
+        source="secret words in scripts without word spaces",
+        cues=SCRIPT_WORD_CUES,
+        pattern=Lazy(
+            "(?:" + "|".join(SCRIPT_WORD_CUES) + ")"
+            rf"[^\n「『“\"{NOT_MASK}]{{0,12}}[「『“](?P<v>[^」』”\n{NOT_MASK}]{{2,32}})[」』”]"
+        ),
     ),
     Rule(
         kind="credential",

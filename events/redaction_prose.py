@@ -39,7 +39,8 @@ PROSE_CUES: tuple[str, ...] = tuple(_CUES)
 
 _ADVERB = (
     r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe|nu"
-    r"|jetzt|nun|ahora|maintenant|agora|adesso|теперь|сейчас|nyt|teraz)"
+    r"|jetzt|nun|immer|noch|ahora|maintenant|toujours|agora|adesso|ancora|теперь|сейчас|nyt|teraz"
+    r"|sigue|siendo|wciąż|nadal)"
 )
 _FILLER = r"(?:(?:just|simply|literally|only|probably|the word|the phrase|called)\s{1,2}){0,2}"
 _LINK = re.compile(

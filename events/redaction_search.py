@@ -22,6 +22,7 @@ from turnfold.events.redaction_access import (
 from turnfold.events.redaction_codes import CODE_RULES
 from turnfold.events.redaction_json import JSON_RULES, bare_end
 from turnfold.events.redaction_logins import LOGIN_RULES
+from turnfold.events.redaction_message import FAMILIES, families, pieces
 from turnfold.events.redaction_money import MONEY_RULES
 from turnfold.events.redaction_names import NAME_RULES
 from turnfold.events.redaction_prefixes import PREFIX_RULES, SPACED_PREFIX
@@ -34,6 +35,7 @@ from turnfold.events.redaction_screen import (
     Screen,
 )
 from turnfold.events.redaction_tokens import RUN_RULES, continues_token
+from turnfold.events.redaction_told import may_tell, told
 from turnfold.events.redaction_urls import url_spans
 from turnfold.events.redaction_views import (
     MASK,
@@ -81,7 +83,9 @@ _ATTACHED_CUES = CueTable(rule for rule in _ATTACHED if not PrefixTable.head(rul
 _ATTACHED_LITERALS = Literals(_ATTACHED_CUES.cues)
 _PASSWORD_CUES = frozenset(prose.PROSE_CUES)
 _TABLES = (_SHORT_CUES, _DIGIT_CUES, _LONG_CUES, _WRAPPED_CUES)
-_LITERALS = Literals((*_PASSWORD_CUES, *(cue for table in _TABLES for cue in table.cues)))
+_LITERALS = Literals(
+    (*_PASSWORD_CUES, *FAMILIES, *(cue for table in _TABLES for cue in table.cues))
+)
 _WHOLE = tuple(rule for rule in RULES if not rule.cues)
 _WRAPPED_WHOLE = tuple(rule for rule in _WHOLE if rule.wrapped)
 
@@ -114,6 +118,9 @@ def work_limit(size: int) -> int:
 _CUE_WORK = 5
 """Units for all that is looked at around one password cue."""
 
+_PIECE_WORK = 15
+"""Units for one message in which topics are looked up."""
+
 
 class _Scan:
     """One search of one view's text."""
@@ -135,6 +142,7 @@ class _Scan:
         if self._screen.digits >= _LEAST_DIGITS:
             yield from self._at_cues(_DIGIT_CUES.of(self._present))
         yield from self._passwords()
+        yield from self._told_otherwise()
         if self._screen.longest >= LONG_WORD:
             yield from self._at_cues(_LONG_CUES.of(self._present))
             yield from self._at_prefixes()
@@ -203,6 +211,13 @@ class _Scan:
                     behind = max(behind, end_of_run)
                     yield *self._told(start, end_of_run), "credential"
                 at = low.find(cue, behind)
+
+    def _told_otherwise(self) -> Iterator[Span]:
+        topics = families(self._low, self._present)
+        if topics and may_tell(self._text, topics, self._screen.digits):
+            for piece in pieces(self._text):
+                self._work.add(_PIECE_WORK)
+                yield from told(self._text, piece)
 
     def _accepted(self, rule: Rule, match: re.Match[str]) -> Span | None:
         if rule.accept is not None and not rule.accept(match):

@@ -124,6 +124,22 @@ SCRIPT_PASSWORD_CUES: tuple[str, ...] = (
     "رمز عبور",
 )
 
+# Secret words and passwords that are told in quotes.
+SCRIPT_WORD_CUES: tuple[str, ...] = (
+    "合言葉",
+    "合い言葉",
+    "パスワード",
+    "秘密の言葉",
+    "暗号",
+    "口令",
+    "暗语",
+    "暗語",
+    "密码",
+    "密碼",
+    "암호",
+    "비밀번호",
+)
+
 NOT_A_VALUE = frozenset(
     """
     a an the this that these those it its my your his her our their not no never none null nil nan
@@ -181,6 +197,7 @@ FUNCTION_WORDS = frozenset(
 
 NUMBERED_NAMES = frozenset(
     """
+    word excel gimp autocad visio outlook
     python ubuntu gnome windows debian fedora office kernel apache mysql sqlite vista level channel
     version chapter room line page step part section option number server admin player tester
     user root test guest

@@ -18,6 +18,8 @@ ATTACKS: tuple[str, ...] = (
     "-----BEGIN ", "-----", "eyJaaaaaaaa.", "sk-", "live_", "data:a/b,", "0a:", "12345678:AA",
     "one-time code ", "code 1", "pin is ", "sid=", "\u200b", "é", "Ａ", "\u0430a", "密码是", "> \n",
     "aaaaaaaA1\n", "a b c d e f ", "$1$", "login x y1 ", "adobe=a1b2c3d4e5f6 ", "4111 ", "seed is ",
+    "gate is 4471, ", "its sunfl0wer with a zero ", "say cheese and knock ", "one two three pin ",
+    "left 31 right 7 safe ", "secret word: aa bb ", "'abc' all caps ", "security question A ",
 )  # fmt: skip
 
 

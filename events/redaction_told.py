@@ -1,0 +1,90 @@
+"""Passwords and codes that a message tells without a rule's wording: evidence is added up.
+
+Topics are looked up in a message (`redaction_message`), candidates are judged by their form, by
+what stands right before and behind them, and by the topics around. One of the three alone is never
+enough:
+
+- a number needs a topic that has a code, a link to it («is», a colon, «punch in») and behind it
+  nothing that it could count (`redaction_told_numbers`);
+- a made-up word needs a topic, a link, and letters mixed with digits or signs
+  (`redaction_told_forms`);
+- plain words need a topic that announces words («magic word») and a place where only they can
+  stand (`redaction_told_words`, `redaction_told_verbs`).
+"""
+
+import re
+from collections.abc import Iterator
+
+from turnfold.events.redaction_message import Message
+from turnfold.events.redaction_rule import Span
+from turnfold.events.redaction_told_forms import told_forms
+from turnfold.events.redaction_told_numbers import told_numbers
+from turnfold.events.redaction_told_plain import siblings
+from turnfold.events.redaction_told_verbs import told_by_verbs
+from turnfold.events.redaction_told_words import told_words
+from turnfold.events.redaction_topics import (
+    ACCESS,
+    ANSWER,
+    CODE,
+    DIAL,
+    ENTRY,
+    HUSH,
+    OPENED,
+    OTP,
+    PIN,
+    PLACE,
+    SECRET,
+    SPELL,
+    THING,
+    WORD,
+)
+
+_NUMBERED = PIN | CODE | PLACE | OTP | SECRET
+_WORDED = WORD | SECRET | SPELL | ANSWER | ENTRY | OPENED
+_MADE_UP = THING | CODE | PIN | PLACE | SECRET | WORD | SPELL | ENTRY | ACCESS | HUSH | OTP
+_WORDS_MAX = 80
+_TEXT_MAX = 3_000
+"""Characters; a longer text is a document, and nobody tells a password in one."""
+
+_DATA = ('":', "{", '", "', '","')
+"""Data and code have these; they are read by other rules."""
+
+_DIGITS = re.compile(r"[0-9](?:[ ,\-]{0,2}[0-9]){2}|[A-Z][0-9]|[0-9](?:[A-Z]| left| right)")
+_DIGITED = re.compile(
+    r"[A-Za-z]-?[0-9]|[0-9][A-Za-z]|[A-Za-z0-9][!#$%&*+?^][A-Za-z0-9]|[a-z][A-Z][a-z]"
+)
+_NUMERAL = "(?:one|two|three|four|five|six|seven|eight|nine|zero)"
+_SPELLED = re.compile(rf"\b{_NUMERAL} {_NUMERAL}\b")
+
+
+def may_tell(text: str, topics: int, digits: int) -> bool:
+    """Whether a text that speaks of `topics` and has `digits` ASCII digits has a candidate."""
+    if len(text) > _TEXT_MAX or any(sign in text for sign in _DATA):
+        return False
+    if topics & _WORDED:
+        return True
+    if topics & (PIN | CODE | PLACE) and _SPELLED.search(text):
+        return True
+    if digits >= 2 and topics & (_NUMBERED | DIAL | HUSH) and _DIGITS.search(text):
+        return True
+    return topics & _MADE_UP > 0 and _DIGITED.search(text) is not None
+
+
+def told(text: str, piece: tuple[int, int]) -> Iterator[Span]:
+    """What one piece of `text` tells."""
+    message = Message(text, *piece)
+    topics = message.topics
+    if not topics or len(message.tokens) > _WORDS_MAX:
+        return
+    if topics & (_NUMBERED | ACCESS | DIAL | ENTRY):
+        for start, end in told_numbers(message):
+            yield start, end, "code"
+    found: list[tuple[int, int]] = []
+    if topics & _MADE_UP:
+        found += told_forms(message)
+    found += told_words(message)
+    found += told_by_verbs(message)
+    if found:
+        found += siblings(message, found)
+    for start, end in found:
+        yield start, end, "credential"

@@ -1,0 +1,221 @@
+"""What messages speak of when they tell a password or a code without saying so. Data only.
+
+Phrases in lower case, parted by commas, in the spelling that stands in the text;
+apostrophes are ignored. Collected for this project from everyday English, and the short words for
+codes and passwords from German, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian,
+Turkish and the Nordic languages.
+"""
+
+PIN = 1 << 0  # a number that is always secret
+CODE = 1 << 1  # one that may be
+PLACE = 1 << 2  # a thing that has a lock
+OTP = 1 << 3  # one-time codes
+SECRET = 1 << 4  # passwords
+WORD = 1 << 5  # secret words
+PHRASE = 1 << 6  # secret phrases, of several words
+FOREIGN = 1 << 7  # secret words in languages that put the word right behind
+ACCESS = 1 << 8  # accounts, networks, devices
+ENTRY = 1 << 9  # getting in, being asked
+OPENED = 1 << 10  # the same, with success
+SPELL = 1 << 11  # spelling aloud
+HUSH = 1 << 12  # between ourselves; how one remembers it
+DIAL = 1 << 13  # pressing digits
+ANSWER = 1 << 14  # answers to security questions
+THING = 1 << 15  # things that may have a key
+NOTHING = 0  # phrases that only look like one of the others
+
+_FAMILIES: dict[int, str] = {
+    PIN: """
+        parental, boîte à clés, boite à clés, caja de llaves, caixa de chaves, schlüsselbox,
+        schlüsselkasten, sleutelkluis, sleutelkastje, nyckelskåp, cassetta delle chiavi, skrzynka na
+        klucze, ключница, spare key, door pad, neighbours pad, neighbors pad, code de carte, code de
+        ma carte, code carte, code bancaire, code de la carte, card pin, bank pin, pin code, código
+        de la tarjeta, clave de la tarjeta, senha do cartão, senha do cofre, pin della carta,
+        bancomat, ec-karte, bankkarte, pinpas, kart şifresi, kart şifrem, pin do karty, пин от
+        карты, код от двери, код от подъезда, код от домофона, код двери, türcode ist, code der tür,
+        code für die tür, code vom tor, code für das tor, code van de deur, code van de poort,
+        codice del cancello, codice del portone, código da porta, código del portal, código de la
+        puerta, kod do drzwi, kod do furtki, kod do sejfu, kod do domofonu, portkoden, dörrkod,
+        dörkod, ovikoodi, dørkoden, pin pad, pinpad, entry keypad, door keypad, parental lock,
+        parental controls, parental pin, pairing, pin is, four digits, 4 digits, 6 digits, six
+        digits, домофона, domofonu, code portail, code du portail, kod do bramy, код домофона, code
+        de l'alarme, alarm number, alarm pin, unlock number, pin, pincode, pin-code, pin number,
+        puk, passcode, pass code, keypad, key pad, keycode, key code, lockbox, lock box, key box,
+        keybox, key safe, keysafe, padlock, bike lock, bicycle lock, door code, gate code, alarm
+        code, entry code, access code, building code, garage code, lock code, safe code, unlock
+        code, screen lock, unlock pattern, host pin, voicemail pin, digicode, pin-nummer,
+        geheimzahl, türcode, tuercode, haustürcode, zugangscode, alarmcode, zahlenschloss, code pin,
+        code secret, code porte, cadenas, candado, clave de acceso, cadeado, lucchetto,
+        combinazione, combinación, combinaison, combinação, kombination, pincode van, hangslot,
+        cijferslot, kłódka, szyfr, domofon, пин, пинкод, пин-код, домофон, pin kodu, kapı kodu, kapı
+        şifresi, kod do, portkod, dørkode, door pin, gate pin, numeric code
+    """,
+    CODE: """
+        combo, combination, combination lock, code, codes, kode, kod, kodu, koden, kody, codice,
+        código, codigo, clave, koodi, код, кода, numbers are, digits are
+    """,
+    PLACE: """
+        doorbell, bell, button, bins, hut, shutter, shutters, turnstile, portacabin, greenhouse,
+        cellar, attic, basement, laundry, changing room, bathroom, toilet, staff room, hek, poortje,
+        furteczka, panel, entrance, front entrance, parcel box, parcel locker, mailbox, letterbox,
+        barrier, storage unit, lodge, cottage, cupboard, fridge, drawer, cage, boat house,
+        boathouse, warehouse, office, reception, eingang, hintertür, briefkasten, entrée, boîte aux
+        lettres, entrada, buzón, ingresso, ingang, wejście, wejścia, вход, входа, шкафчик, шлагбаум,
+        giriş, door, doors, gate, gates, garage, safe, alarm, locker, lockers, suitcase, luggage,
+        briefcase, lock, locks, vault, elevator, lift, lobby, car park, parking, stairwell,
+        building, back door, front door, side door, backdoor, cabinet, server room, storage, airbnb,
+        key cabinet, intercom, buzzer, tür, haustür, garagentor, tresor, schließfach, schliessfach,
+        koffer, alarmanlage, keller, hoftor, aufzug, fahrradschloss, porte, portail, portillon,
+        immeuble, l'immeuble, coffre, coffre-fort, valise, alarme, interphone, puerta, portal,
+        portón, cancela, caja fuerte, alarma, maleta, taquilla, garaje, trastero, portão, cofre,
+        prédio, cancello, portone, cassaforte, allarme, valigia, armadietto, citofono, kluis, deur,
+        voordeur, poort, fietsslot, brama, bramy, furtka, furtki, drzwi, sejf, sejfu, szafka,
+        szafki, walizka, walizki, garaż, garażu, klatki, bramki, дверь, двери, подъезд, подъезда,
+        сейф, сейфа, ворота, замок, замка, калитка, калитки, чемодан, гараж, гаража, сигнализация,
+        kapı, kapının, kapısı, kasa, kasanın, bavul, garaj, dolap, alarmı, asansör
+    """,
+    OTP: """
+        read out, read back, read it back, read me, bank wants, verify me, to verify, texted me,
+        they texted, one time, onetime, 2-step, two-step, pairing code, activation code, the code
+        they, code they sent, code came, backup codes, backup code, recovery codes, recovery code,
+        runs out, 2fa, otp, totp, mfa, one-time code, one time code, one-time pin, one time pin,
+        two-factor, two factor, authenticator, authy, steam guard, verification code, verify code,
+        sms code, security code, confirmation code, login code, sign-in code, texted code, from the
+        app, just texted, bestätigungscode, code par sms, código de verificación, código sms, codice
+        di verifica, verificatiecode, kod sms, код из смс, смс, doğrulama kodu, sim, esim
+    """,
+    SECRET: """
+        apssword, passwrod, passowrd, paswword, passsword, psasword, passwort, pasword, passwd,
+        password's, pass word, pazzword, p/w, passcode's, pwrd, pswd, pswrd, schlüssel für wlan,
+        wlan schlüssel, wlan-schlüssel, netzwerkschlüssel, clé wifi, clé wi-fi, chiave wifi, clave
+        wifi, clave del wifi, passphrases, pw's, passwort ist, шифр, password, passwords, password
+        field, passwrd, pssword, passord, pword, pass, pw, pwd, pws, passphrase, pssphrase, pass
+        phrase, psk, kennwort, mot de passe, mdp, contraseña, contrasena, senha, palavra-passe,
+        palavra passe, wachtwoord, hasło, haslo, hasła, hasłem, пароль, пароля, пароли, паролем,
+        parola, şifre, şifresi, şifrem, sifre, sifresi, lösenord, lösenordet, passordet, kodeord,
+        adgangskode, salasana, heslo, jelszó, lozinka, geslo, wpa key, network key, master pass
+    """,
+    WORD: """
+        knock word, the codeword, door phrase, club phrase, whats the word, what's the word, sekrit
+        word, sekret word, secret wrod, the word is, the word was, the password word, club word,
+        entry phrase, magic word, secret word, code word, codeword, safe word, safeword, watchword,
+        countersign, secret handshake, magic words, secret words, code words, door word, unlock
+        word, entry word, hasło do, haslo do
+    """,
+    WORD | PHRASE: """
+        twelve words, 12 words, 24 words, seed words are, mnemonic, passphrase, pssphrase, pass
+        phrase, key phrase, keyphrase, secret phrase, code phrase, access phrase, unlock phrase,
+        recovery phrase, seed phrase, wallet phrase, password phrase, the phrase for, the phrase to,
+        door phrase, words in order, recovery words, seed words
+    """,
+    WORD | FOREIGN: """
+        losungswort, losung, codewort, zauberwort, geheimwort, mot magique, mot secret, mot de code,
+        palabra secreta, palabra mágica, palabra de paso, santo y seña, palavra secreta,
+        palavra-chave, palavra mágica, parola d'ordine, parola magica, parola segreta, codewoord,
+        toverwoord, tajne słowo, tajne hasło, magiczne słowo, кодовое слово, секретное слово,
+        волшебное слово, тайное слово, gizli kelime, sihirli kelime, kodord, trylleord, taikasana
+    """,
+    ACCESS: """
+        nas, the pi, raspberry, hulu, voucher, scratch card, scratched, borrow, zip is, excel,
+        protected, backup drive, encrypted drive, external drive, hard drive password, log me in,
+        log him in, log her in, decrypt, decrypts, unzip, the other one, apple id thing, sticker,
+        the sheet, login, logins, log in, log on, logon, log into, logs u out, logs you out, logged
+        out, sign in, sign-in, signin, account, acc, acct, creds, credentials, wifi, wi-fi, wlan,
+        wireless, hotspot, network, guest network, router, vpn, ssh, ftp, sftp, rdp, root, admin,
+        username, user name, unlock, key for, key u, key under, recovery code, recovery codes,
+        backup codes, activation code, redeem code, netflix, mailbox, icloud, apple id, portal,
+        payroll, laptop, ipad, tablet, phone, the pdf, the zip, zip file, archive, encrypted, conto,
+        konto, compte, cuenta, minha conta, tua conta, account van, konta, аккаунт, аккаунта,
+        вайфай, вай-фай, логин, hesap, hesabı, hesabın, zugang, zugangsdaten, anmelden, einloggen,
+        connecter, identifiants, accès, usuario, acceder, rede, inloggen, zaloguj, accesso, sieć,
+        sieci, сеть, сети, ağ, usb stick, shared folder, lock screen, lockscreen, access key, master
+        key, wifi key, stream key, game key, license key, serial key, activation key, product key,
+        cd key, encryption key, room key, region key, the key to, recovery key, backup key, unlock
+        key
+    """,
+    THING: """
+        key
+    """,
+    ENTRY | OPENED: """
+        will open, open for, steps aside, lets you pass, lets ya in, lets ya through, let ya in, got
+        you in, opens right up, unlocked the, unlocks everything, gets ya through, gets you through,
+        work on the, worked on the, works on the, gets you in, gets u in, get you in, get u in, gets
+        me in, got me in, gets us in, gets ya in, gets you into, gets you on, get you past, gets you
+        past, lets you in, let me in, let you in, lets me in, lets u in, let us in, let me through,
+        let you through, lets you through, opens it, opens up, opens the, opens for, opens with,
+        opens when, opens if, unlocks it, unlocks the, unlocked it, opened it, and it worked, and it
+        opened, to the guard, you're in, youre in, ur in, wpuszczą, пустят, откроется
+    """,
+    ENTRY: """
+        get thru, get through, to get thru, one pw for, same pw for, to get inside, second question,
+        type exactly, exactly this, get past, use everywhere, what i use, i always use, always use,
+        if anyone asks, if someone asks, wants you to say, wants the word, the doorman, doorman, who
+        goes there, asks first, sent you, open it, to get on, to get in, to get into, to get past,
+        to unlock, want on it, want on, want in, still works, it asks, they ask, he asks, she asks,
+        wizard asks, asks for, asks you, asks u, will ask, when asked, if asked, prompt, prompts,
+        prompted, what do i type, what to type, what you type, second box, bottom box, second field,
+        bottom field, password field, past the, challenge you, knock, the guard, bouncer, fragt,
+        gefragt, reinzukommen, kommst du rein, pour entrer, te connecter, para entrar, per entrare,
+        om in te loggen, żeby wejść, чтобы войти, спросит, вводи, введи, girmek için, demande,
+        pregunta, chiede, vraagt, pyta, sorarsa, for everything, same everywhere
+    """,
+    SPELL: """
+        small letters, all small, big letters, with a 2, with a 1, with a 3, with an exclamation,
+        with a hyphen, with a dot, with a capital, first letter, letter big, both capitals, no gaps,
+        all together, joined up, all lowercase, all lower case, lowercase, lower case, all caps, no
+        caps, uppercase, upper case, capital, capitals, caps matter, caps lock, the caps, no spaces,
+        no space, without spaces, one word, all one word, two words, three words, four words, with a
+        zero, with zero, zero instead, zeros, a zero for, with an underscore, underscore, with a
+        dash, with dashes, with the dash, exclamation mark, exclamation point, exclamation, with a
+        bang, dollar sign, dollar signs, at sign, hash at the end, at the end, without the quotes,
+        no quotes, case sensitive, case matters, spelled, spelt, spell it, you spell, spelling,
+        typo, i meant, backwards, kleingeschrieben, alles klein, groß geschrieben, zusammen,
+        ausrufezeichen, ohne leerzeichen, tout attaché, en minuscules, en minuscule, sans espace,
+        sans espaces, con mayúscula, minúsculas, sin espacios, todo junto, tudo junto, minúsculo,
+        sem espaços, minuscolo, tutto attaccato, senza spazi, aan elkaar, hoofdletter, kleine
+        letters, małymi, z małej, wielką literą, bez spacji, с маленькой, маленькими, слитно, без
+        пробелов, с большой, bitişik, küçük harf, büyük harf
+    """,
+    HUSH: """
+        mine is, mine is always, always the same, don't tell mom, wedding, his birthday, her
+        birthday, same for, irl emergency, emergency only, friends only, only for you, just for you,
+        you only, for your eyes, don't post this, dont post this, delete it, burn after, burn this,
+        erase this, please forget, don't ask, dont ask, that is all, come at me, don't judge, dont
+        judge, no judging, dont laugh, don't laugh, shame on me, psst, shh, shhh, between us,
+        between you and me, don't tell, dont tell, don't share, dont share, don't pass it, don't
+        give it, keep it to yourself, keep it secret, keep this, keep it safe, delete after, delete
+        this, delete it after, not in chat, put it in chat, you didn't hear, u didnt hear, never
+        told you, never told u, told ya, told you twice, told you already, told me, nobody else, no
+        one else, write this down, write it down, jot this down, remember this, pm it, dm it, i'll
+        pm, ill pm, i'll dm, ill dm, in case, just so you have it, sticky note, post-it, forget it
+        lol, don't lose it, dont lose it, one use, single use, expires, expire, hurry, rotate it,
+        nobody changed, secret, hint, wrong window, wrong chat, ignore pls, niemandem, nicht
+        weitersagen, für dich, garde-le, ne le dis, no se lo digas, no se la digas, tua conta, não
+        conte, non dirlo, niet doorsturen, nikomu, никому, kimseye, birthday, anniversary, pet's
+        name, dogs name, dog's name, cats name, cat's name, grandmother, usual place, the usual,
+        same one, server room, the other thing, for the rest, não conta pra, não conta para
+    """,
+    DIAL: """
+        press star, press hash, press pound, press enter, hit hash, hit star, tap in, type in,
+        twice, digits, digit, punch in, punch, dial, hash, pound, asterisk, panel, keys, buzz,
+        drücken, raute, sternchen, appuie, étoile, dièse, pulsa, pulsas, almohadilla, cancelletto,
+        asterisco, druk, hekje, sterretje, wciśnij, gwiazdka, нажми, решетка, решётка, звездочка,
+        kare, yıldız, links draaien, twist, wheels, reset to, then hash, then star, then pound
+    """,
+    NOTHING: """
+        to get in touch, opens the door to, whats the phrase for, what's the phrase for, in case of,
+        in case you, secret santa, zip code, password manager, password managers, password policy,
+        password policies, password reset, password resets, key ring, keyring, account balance
+    """,
+    ANSWER: """
+        security question, secret question, security answer, secret answer, security questions,
+        recovery question, maiden name, answer for, sicherheitsfrage, question secrète, pregunta de
+        seguridad, domanda di sicurezza
+    """,
+}
+TOPICS: tuple[tuple[str, int], ...] = tuple(
+    (" ".join(phrase.split()), family)
+    for family, phrases in _FAMILIES.items()
+    for phrase in phrases.split(",")
+)
+"""Phrase and family; a phrase may stand in several."""
