@@ -207,9 +207,9 @@ class _Scan:
                 self._work.add(_CUE_WORK)
                 behind = at + len(cue)
                 for start, end in search.near(at, cue):
-                    end_of_run = self._run_end(start, end)
-                    behind = max(behind, end_of_run)
-                    yield *self._told(start, end_of_run), "credential"
+                    told = self._told(start, self._run_end(start, end))
+                    behind = max(behind, told[1])  # in JSON the next cue may stand right behind
+                    yield *told, "credential"
                 at = low.find(cue, behind)
 
     def _told_otherwise(self) -> Iterator[Span]:

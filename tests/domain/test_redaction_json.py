@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from turnfold.events.redaction import redact
@@ -62,6 +62,9 @@ def leaves(value: Any) -> list[Any]:
     return [value]
 
 
+# The value of the first name ended behind the second one, which was passed over.
+@example(("db_password", 10000000), [("password", None)], DUMPS[0], False)
+@example(("db_password", 10000000), [("password", None)], DUMPS[1], False)
 @given(secrets, st.lists(harmless, max_size=4), st.sampled_from(DUMPS), st.booleans())
 def test_a_named_code_goes_and_the_document_stays_one(
     secret: tuple[str, Any], others: list[tuple[str, Any]], dump: Dump, first: bool
