@@ -50,8 +50,19 @@ _DATA = ('":', "{", '", "', '","')
 """Data and code have these; they are read by other rules."""
 
 _DIGITS = re.compile(r"[0-9](?:[ ,\-]{0,2}[0-9]){2}|[A-Z][0-9]|[0-9](?:[A-Z]| left| right)")
-_DIGITED = re.compile(
-    r"[A-Za-z]-?[0-9]|[0-9][A-Za-z]|[A-Za-z0-9][!#$%&*+?^][A-Za-z0-9]|[a-z][A-Z][a-z]"
+# Lower-case letters, upper-case ones, digits, signs, hyphens; the rest is a blank.
+_CLASSES = bytes(
+    ord("a") if chr(byte).islower()
+    else ord("A") if chr(byte).isupper()
+    else ord("0") if chr(byte).isdigit()
+    else ord("!") if chr(byte) in "!#$%&*+?^"
+    else ord("-") if chr(byte) == "-"
+    else ord(" ")
+    for byte in range(128)
+) + b" " * 128  # fmt: skip
+_MIXTURES = (
+    *(b"a0", b"A0", b"a-0", b"A-0", b"0a", b"0A", b"aAa"),
+    *(bytes((one, ord("!"), other)) for one in b"aA0" for other in b"aA0"),
 )
 _NUMERAL = "(?:one|two|three|four|five|six|seven|eight|nine|zero)"
 _SPELLED = re.compile(rf"\b{_NUMERAL} {_NUMERAL}\b")
@@ -67,7 +78,15 @@ def may_tell(text: str, topics: int, digits: int) -> bool:
         return True
     if digits >= 2 and topics & (_NUMBERED | DIAL | HUSH) and _DIGITS.search(text):
         return True
-    return topics & _MADE_UP > 0 and _DIGITED.search(text) is not None
+    return topics & _MADE_UP > 0 and _is_mixed(text)
+
+
+def _is_mixed(text: str) -> bool:
+    """Whether a word, addresses aside, has letters beside digits or signs, or is in CamelCase."""
+    if "://" in text:
+        text = " ".join([word for word in text.split() if "://" not in word])
+    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES)
+    return any(mixture in classes for mixture in _MIXTURES)
 
 
 def told(text: str, piece: tuple[int, int]) -> Iterator[Span]:
