@@ -6,17 +6,19 @@ that `redaction_topics` names.
 
 LINKS = frozenset(
     """
-    took accepted accepts also fais faites hace haz marca faz mach machst gives shows showing
-    reading slash mettere inserire digitare digitar inserisci digita poner escribir introducir
-    teclear mettre saisir taper tapez eingeben eintippen invoeren intoetsen tik wpisać wpisz
-    ввести набрать набирай набираешь artık yazıp yaz gir girin tippst nimmste zet zit hoort seria
-    sería serait wäre being been will are do does need using comes goes op siendo mit immer bleibt
-    reste sigue resta rimane blijft is its was be equals says reads takes needs wants uses try
-    tried type types typed enter entered enters use put puts say said answer punch press dial key
-    now then becomes remains stays meant means so thats got sends sent namely literally called
-    follows told set to ist lautet war jetzt nun tippe drück nimm nimmst heißt cest est tape tapes
-    mets compose es era ahora pon pones usa escribe é agora põe è adesso metti premi je jest teraz
-    wpisujesz är er nu nyt voer toets теперь сейчас введи вводи набери это жми şimdi olan
+    default defaults unlocks med koodilla öppnas avautuu blev oldu olacak ora geworden veranderd
+    changed cambió mudou cambiato took accepted accepts also fais faites hace haz marca faz mach
+    machst gives shows showing reading slash mettere inserire digitare digitar inserisci digita
+    poner escribir introducir teclear mettre saisir taper tapez eingeben eintippen invoeren
+    intoetsen tik wpisać wpisz ввести набрать набирай набираешь artık yazıp yaz gir girin tippst
+    nimmste zet zit hoort seria sería serait wäre being been will are do does need using comes
+    goes op siendo mit immer bleibt reste sigue resta rimane blijft is its was be equals says
+    reads takes needs wants uses try tried type types typed enter entered enters use put puts say
+    said answer punch press dial key now then becomes remains stays meant means so thats got sends
+    sent namely literally called follows told set to ist lautet war jetzt nun tippe drück nimm
+    nimmst heißt cest est tape tapes mets compose es era ahora pon pones usa escribe é agora põe è
+    adesso metti premi je jest teraz wpisujesz är er nu nyt voer toets теперь сейчас введи вводи
+    набери это жми şimdi olan
     """.split()
 )
 """Words that a told value stands right behind."""
@@ -42,18 +44,20 @@ POINTING = frozenset(
 
 AFTERWORDS = frozenset(
     """
-    scharf schalten öffnen aufsperren off hold wait while pull push turn try go gogogo my hit
-    yazıp basıyorsun yaz mettre prends tu il puis ensuite et eingeben drücken eintippen bis gilt
-    geht ab seit heißt sagt den das die ya que hasta desde fino poi premi tot totdat żeby do od
-    sobie как если только u r ur im hes shes its twice once auf ein links rechts everywhere
-    instead first second also both got then and or but not for to like same please pls plz thx
-    thanks ty hurry quick if when at on in with before after because cuz cos bc since until till
-    again obviously lol lmao haha hahaha btw dont it thats that is will works worked still never
-    just press star hash pound enter now right left as so ok okay k mate bro man dude love opens
-    gets lets unlocks you i we she he they unless though although only no always from your the
-    this should isnt und dann aber bitte heb erst danach oder ist für y luego después pero e ma
-    mais en daarna dan maar eerst potem ale и потом затем но ve sonra ama por para pour per da na
-    на для için xx xxx x smh rn asap ffs tho
+    fyi tbh imo imho pal mum dad mom sis cheers ta x3 fam babe hun sweetie ja nein gut also dann
+    nicht pas non aussi donc alors si no también luego entonces certo poi anche dopo niet ook wel
+    goed tak nie już potem tylko так не уже только потом tamam sonra değil och men sen inte scharf
+    schalten öffnen aufsperren off hold wait while pull push turn try go gogogo my hit yazıp
+    basıyorsun yaz mettre prends tu il puis ensuite et eingeben drücken eintippen bis gilt geht ab
+    seit heißt sagt den das die ya que hasta desde fino premi tot totdat żeby do od sobie как если
+    u r ur im hes shes its twice once auf ein links rechts everywhere instead first second both
+    got then and or but not for to like same please pls plz thx thanks ty hurry quick if when at
+    on in with before after because cuz cos bc since until till again obviously lol lmao haha
+    hahaha btw dont it thats that is will works worked still never just press star hash pound
+    enter now right left as so ok okay k mate bro man dude love opens gets lets unlocks you i we
+    she he they unless though although only always from your the this should isnt und aber bitte
+    heb erst danach oder ist für y después pero e ma mais en daarna dan maar eerst ale и затем но
+    ve ama por para pour per da na на для için xx xxx x smh rn asap ffs tho
     """.split()
 )
 """Words that may follow a told number; any other may be what it counts."""
@@ -111,8 +115,9 @@ NAMES = frozenset(
 
 SAYING = frozenset(
     """
-    say says said whisper whispers mutter shout tell told answer answered reply type typed types
-    enter entered put puts write wrote use uses used try tried spell mention yell speak
+    di dis sag sagst zeg zegt powiedz mówisz скажи говоришь говори söyle diga dici dicono säg si
+    sano say says said whisper whispers mutter shout tell told answer answered reply type typed
+    types enter entered put puts write wrote use uses used try tried spell mention yell speak
     """.split()
 )
 """Verbs whose object is the word that opens something."""

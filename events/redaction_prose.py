@@ -40,7 +40,7 @@ PROSE_CUES: tuple[str, ...] = tuple(_CUES)
 _ADVERB = (
     r"(?:always|now|still|just|currently|actually|really|simply|set|going|again|only|maybe|nu"
     r"|jetzt|nun|immer|noch|ahora|maintenant|toujours|agora|adesso|ancora|теперь|сейчас|nyt|teraz"
-    r"|sigue|siendo|wciąż|nadal)"
+    r"|sigue|siendo|wciąż|nadal|gewoon|einfach)"
 )
 _FILLER = r"(?:(?:just|simply|literally|only|probably|the word|the phrase|called)\s{1,2}){0,2}"
 _LINK = re.compile(
@@ -49,7 +49,7 @@ _LINK = re.compile(
     r"(?:(?P<mark>\s{0,3}(?:(?:is|was|ist|lautet|be)\s{0,2})?(?:=>|->|→|:=|==?|[:>|：＝]|-(?=\s)"
     r"|equals)\s{0,3}"
     rf"(?:(?:it['’]?s|it is|is)\s{{1,2}})?{_FILLER})"
-    rf"|(?P<verb>\s{{1,3}}(?:is|was|were|ist|war|lautet|hei(?:ß|ss)t|es|era|est|était"
+    rf"|(?P<verb>\s{{1,3}}(?:is|was|were|ist|war|bleibt|blijft|lautet|hei(?:ß|ss)t|es|era|est|était"
     rf"|c['’]est|é|to|are|it['’]s|è|e'|je|on|är|er)"
     rf"(?:\s{{1,2}}{_ADVERB}){{0,2}}(?:\s{{1,2}}to(?:\s{{1,2}}be)?)?:?\s{{1,3}}"
     rf"{_FILLER}|['’]?s\s{{1,3}}{_FILLER}|s\s{{0,2}}[:=]\s{{0,2}})"

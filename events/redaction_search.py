@@ -118,7 +118,7 @@ def work_limit(size: int) -> int:
 _CUE_WORK = 5
 """Units for all that is looked at around one password cue."""
 
-_PIECE_WORK = 15
+_PIECE_WORK = 20
 """Units for one message in which topics are looked up."""
 
 

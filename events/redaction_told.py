@@ -43,7 +43,7 @@ _NUMBERED = PIN | CODE | PLACE | OTP | SECRET
 _WORDED = WORD | SECRET | SPELL | ANSWER | ENTRY | OPENED
 _MADE_UP = THING | CODE | PIN | PLACE | SECRET | WORD | SPELL | ENTRY | ACCESS | HUSH | OTP
 _WORDS_MAX = 80
-_TEXT_MAX = 3_000
+_TEXT_MAX = 2_000
 """Characters; a longer text is a document, and nobody tells a password in one."""
 
 _DATA = ('":', "{", '", "', '","')

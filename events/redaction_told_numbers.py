@@ -27,6 +27,7 @@ _NUMBER = re.compile(
 _KEYED = re.compile(r"[0-9](?:-[0-9]){3,7}")
 _DATE = re.compile(r"(?:19|20)[0-9]{2}-.+|.+-(?:19|20)[0-9]{2}")
 _YEAR = re.compile(r"19[0-9][0-9]|20[0-3][0-9]")
+_FILE_MODE = re.compile(r"0[67][04567][04567]")
 _GROUP = re.compile(r"[0-9]{1,4}")
 _DIGIT = re.compile(r"[0-9]")
 # The wheel of a safe: «31 left, 7 right, 22 left».
@@ -81,7 +82,7 @@ def _grouped(message: Message, place: int) -> int:
         size += 1
         if token.after != "" and (figures > 1 or token.after != ","):
             break
-    return size if size > 1 and 4 <= size * figures <= 9 else 0
+    return size if size > 1 and 3 <= size * figures <= 9 else 0
 
 
 def _spelled_out(message: Message, place: int) -> int:
@@ -100,6 +101,8 @@ def _is_told(message: Message, place: int, size: int) -> bool:
     first, last = message.tokens[place], message.tokens[place + size - 1]
     value, topics = message.text[first.start : last.end], message.topics
     link = max(message.link_before(place, number=True), message.link_behind(place + size - 1))
+    if value[-1] in "#*":  # only keypads have these
+        link = max(link, 2)
     if not link or not _counts_nothing(message, place, size, sure=link == 3):
         return False
     if not _has_form(message, place, size, link):
@@ -117,6 +120,8 @@ def _has_form(message: Message, place: int, size: int, link: int) -> bool:
     first, last = message.tokens[place], message.tokens[place + size - 1]
     value, topics = message.text[first.start : last.end], message.topics
     if _DATE.fullmatch(value) or (_YEAR.fullmatch(value) and not (topics & PIN and link >= 2)):
+        return False
+    if _FILE_MODE.fullmatch(value) and not topics & PIN:
         return False
     figures = len(_DIGIT.findall(value)) if size < 3 else 4
     if size >= 4 and link == 3:
@@ -137,7 +142,7 @@ def _topic(message: Message, value: str, link: int, *, odd: bool) -> int:
         return 3
     if topics & CODE:
         return 3 if topics & PLACE else 2
-    if topics & PLACE and not value.endswith("00"):
+    if topics & PLACE and (odd or not value.endswith("00")):
         return 2
     if len(value) == 6 or (topics & (HUSH | DIAL | ENTRY) and len(value) == 4):
         return 0 if _DEVICES.isdisjoint(token.low for token in message.tokens) else 2
@@ -153,6 +158,8 @@ def _counts_nothing(message: Message, place: int, size: int, *, sure: bool) -> b
         return True
     following = message.tokens[behind]
     if not following.low or following.low in AFTERWORDS:
+        return True
+    if token.low[0] == "0" and following.low not in UNITS:
         return True
     round_sum = message.word(behind - 1).endswith("00")
     if sure and message.topics & (PIN | OTP) and not round_sum and following.low not in UNITS:

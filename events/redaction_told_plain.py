@@ -8,9 +8,14 @@ from turnfold.events.redaction_words import FUNCTION_WORDS, NOT_A_VALUE
 Range = tuple[int, int]
 
 ALOUD = frozenset(
-    "say says said whisper whispers mutter shout told answer answered go goes reply respond".split()
+    "say says said whisper whispers mutter shout told answer answered go goes reply respond "
+    "di dis sag sagst zeg zegt powiedz mówisz скажи говоришь говори söyle diga dici dicono "
+    "säg".split()
 )
 """Verbs for what is told to somebody, and not typed."""
+
+BIDDING = frozenset("di dis sag sagst zeg powiedz скажи говори söyle diga dici säg".split())
+"""Those of them that ask somebody to say it, in other languages than English."""
 
 _LEET = str.maketrans("013457@$!", "oleastasi")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from turnfold.events.redaction_guess import PROSE_ENDING
 from turnfold.events.redaction_links import LINKS, SAYING
 from turnfold.events.redaction_message import Message
-from turnfold.events.redaction_told_plain import ALOUD, Range, ends_clause, is_plain
+from turnfold.events.redaction_told_plain import ALOUD, BIDDING, Range, ends_clause, is_plain
 from turnfold.events.redaction_topics import (
     ACCESS,
     ANSWER,
@@ -33,7 +33,7 @@ _ABOUT = frozenset(
     "forgot lost wrong help".split()
 )
 _ANSWERING = frozenset(
-    "is was put its say said answer answered type enter write used use ist est es".split()
+    "is was put its always say said answer answered type enter write used use ist est es".split()
 )
 
 
@@ -82,6 +82,9 @@ def _opens(message: Message, place: int, verb: str) -> bool:
         if message.marks[place - 1] & ENTRY or (topics & _SECRETS and _bids(message, place - 2)):
             return True
         if topics & OPENED and topics & (PLACE | _SECRETS | HUSH):
+            return True
+        you = place > 1 and message.tokens[place - 2].low in ("u", "you", "ya")
+        if topics & ENTRY and (you or verb in BIDDING):
             return True
     if not topics & OPENED or verb not in SAYING:
         return False

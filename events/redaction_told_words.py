@@ -93,8 +93,9 @@ def _is_quoted_secret(message: Message, first: int, behind: int) -> bool:
             near = marks[place : place + 4]
             if any(mark & (_SECRETS if verb in SAYING else WORD) for mark in near):
                 return True
+    asked = tokens[0].low in ("what", "whats", "how")
     announced = any(mark & WORD for mark in marks[max(0, first - 6) : first])
-    return announced and message.link_before(first) >= 2
+    return announced and not asked and message.link_before(first) >= 2
 
 
 # «u answer mellon thats the password», «we agreed on swordfish as the code word»

@@ -26,24 +26,26 @@ NOTHING = 0  # phrases that only look like one of the others
 
 _FAMILIES: dict[int, str] = {
     PIN: """
-        parental, boîte à clés, boite à clés, caja de llaves, caixa de chaves, schlüsselbox,
-        schlüsselkasten, sleutelkluis, sleutelkastje, nyckelskåp, cassetta delle chiavi, skrzynka na
-        klucze, ключница, spare key, door pad, neighbours pad, neighbors pad, code de carte, code de
-        ma carte, code carte, code bancaire, code de la carte, card pin, bank pin, pin code, código
-        de la tarjeta, clave de la tarjeta, senha do cartão, senha do cofre, pin della carta,
-        bancomat, ec-karte, bankkarte, pinpas, kart şifresi, kart şifrem, pin do karty, пин от
-        карты, код от двери, код от подъезда, код от домофона, код двери, türcode ist, code der tür,
-        code für die tür, code vom tor, code für das tor, code van de deur, code van de poort,
-        codice del cancello, codice del portone, código da porta, código del portal, código de la
-        puerta, kod do drzwi, kod do furtki, kod do sejfu, kod do domofonu, portkoden, dörrkod,
-        dörkod, ovikoodi, dørkoden, pin pad, pinpad, entry keypad, door keypad, parental lock,
-        parental controls, parental pin, pairing, pin is, four digits, 4 digits, 6 digits, six
-        digits, домофона, domofonu, code portail, code du portail, kod do bramy, код домофона, code
-        de l'alarme, alarm number, alarm pin, unlock number, pin, pincode, pin-code, pin number,
-        puk, passcode, pass code, keypad, key pad, keycode, key code, lockbox, lock box, key box,
-        keybox, key safe, keysafe, padlock, bike lock, bicycle lock, door code, gate code, alarm
-        code, entry code, access code, building code, garage code, lock code, safe code, unlock
-        code, screen lock, unlock pattern, host pin, voicemail pin, digicode, pin-nummer,
+        vorhängeschloss, hänglås, hengelås, hængelås, riippulukko, number on the padlock, the
+        padlock number, zahlencode, ziffernschloss, tastenfeld, pavé numérique, teclado, tastierino,
+        klawiatura przy drzwiach, parental, boîte à clés, boite à clés, caja de llaves, caixa de
+        chaves, schlüsselbox, schlüsselkasten, sleutelkluis, sleutelkastje, nyckelskåp, cassetta
+        delle chiavi, skrzynka na klucze, ключница, spare key, door pad, neighbours pad, neighbors
+        pad, code de carte, code de ma carte, code carte, code bancaire, code de la carte, card pin,
+        bank pin, pin code, código de la tarjeta, clave de la tarjeta, senha do cartão, senha do
+        cofre, pin della carta, bancomat, ec-karte, bankkarte, pinpas, kart şifresi, kart şifrem,
+        pin do karty, пин от карты, код от двери, код от подъезда, код от домофона, код двери,
+        türcode ist, code der tür, code für die tür, code vom tor, code für das tor, code van de
+        deur, code van de poort, codice del cancello, codice del portone, código da porta, código
+        del portal, código de la puerta, kod do drzwi, kod do furtki, kod do sejfu, kod do domofonu,
+        portkoden, dörrkod, dörkod, ovikoodi, dørkoden, pin pad, pinpad, entry keypad, door keypad,
+        parental lock, parental controls, parental pin, pairing, pin is, four digits, 4 digits, 6
+        digits, six digits, домофона, domofonu, code portail, code du portail, kod do bramy, код
+        домофона, code de l'alarme, alarm number, alarm pin, unlock number, pin, pincode, pin-code,
+        pin number, puk, passcode, pass code, keypad, key pad, keycode, key code, lockbox, lock box,
+        key box, keybox, key safe, keysafe, padlock, bike lock, bicycle lock, door code, gate code,
+        alarm code, entry code, access code, building code, garage code, lock code, safe code,
+        unlock code, screen lock, unlock pattern, host pin, voicemail pin, digicode, pin-nummer,
         geheimzahl, türcode, tuercode, haustürcode, zugangscode, alarmcode, zahlenschloss, code pin,
         code secret, code porte, cadenas, candado, clave de acceso, cadeado, lucchetto,
         combinazione, combinación, combinaison, combinação, kombination, pincode van, hangslot,
@@ -55,26 +57,33 @@ _FAMILIES: dict[int, str] = {
         código, codigo, clave, koodi, код, кода, numbers are, digits are
     """,
     PLACE: """
-        doorbell, bell, button, bins, hut, shutter, shutters, turnstile, portacabin, greenhouse,
-        cellar, attic, basement, laundry, changing room, bathroom, toilet, staff room, hek, poortje,
-        furteczka, panel, entrance, front entrance, parcel box, parcel locker, mailbox, letterbox,
-        barrier, storage unit, lodge, cottage, cupboard, fridge, drawer, cage, boat house,
-        boathouse, warehouse, office, reception, eingang, hintertür, briefkasten, entrée, boîte aux
-        lettres, entrada, buzón, ingresso, ingang, wejście, wejścia, вход, входа, шкафчик, шлагбаум,
-        giriş, door, doors, gate, gates, garage, safe, alarm, locker, lockers, suitcase, luggage,
-        briefcase, lock, locks, vault, elevator, lift, lobby, car park, parking, stairwell,
-        building, back door, front door, side door, backdoor, cabinet, server room, storage, airbnb,
-        key cabinet, intercom, buzzer, tür, haustür, garagentor, tresor, schließfach, schliessfach,
-        koffer, alarmanlage, keller, hoftor, aufzug, fahrradschloss, porte, portail, portillon,
-        immeuble, l'immeuble, coffre, coffre-fort, valise, alarme, interphone, puerta, portal,
-        portón, cancela, caja fuerte, alarma, maleta, taquilla, garaje, trastero, portão, cofre,
-        prédio, cancello, portone, cassaforte, allarme, valigia, armadietto, citofono, kluis, deur,
-        voordeur, poort, fietsslot, brama, bramy, furtka, furtki, drzwi, sejf, sejfu, szafka,
-        szafki, walizka, walizki, garaż, garażu, klatki, bramki, дверь, двери, подъезд, подъезда,
-        сейф, сейфа, ворота, замок, замка, калитка, калитки, чемодан, гараж, гаража, сигнализация,
-        kapı, kapının, kapısı, kasa, kasanın, bavul, garaj, dolap, alarmı, asansör
+        shed, bike shed, little box, key cupboard, linen cupboard, dörr, dörren, porten, grind,
+        grinden, larm, larmet, kassaskåp, dør, døren, døra, alarmen, ovi, oven, portti, hälytin,
+        hoofdingang, achterdeur, rolluik, rolltor, kellertür, gartentor, cave, local à vélos,
+        garagem, cancela, cochera, verja, box auto, cantina, piwnica, komórka, подвал, кладовка,
+        depo, bodrum, doorbell, bell, button, bins, hut, shutter, shutters, turnstile, portacabin,
+        greenhouse, cellar, attic, basement, laundry, changing room, bathroom, toilet, staff room,
+        hek, poortje, furteczka, panel, entrance, front entrance, parcel box, parcel locker,
+        mailbox, letterbox, barrier, storage unit, lodge, cottage, cupboard, fridge, drawer, cage,
+        boat house, boathouse, warehouse, office, reception, eingang, hintertür, briefkasten,
+        entrée, boîte aux lettres, entrada, buzón, ingresso, ingang, wejście, wejścia, вход, входа,
+        шкафчик, шлагбаум, giriş, door, doors, gate, gates, garage, safe, alarm, locker, lockers,
+        suitcase, luggage, briefcase, lock, locks, vault, elevator, lift, lobby, car park, parking,
+        stairwell, building, back door, front door, side door, backdoor, cabinet, server room,
+        storage, airbnb, key cabinet, intercom, buzzer, tür, haustür, garagentor, tresor,
+        schließfach, schliessfach, koffer, alarmanlage, keller, hoftor, aufzug, fahrradschloss,
+        porte, portail, portillon, immeuble, l'immeuble, coffre, coffre-fort, valise, alarme,
+        interphone, puerta, portal, portón, caja fuerte, alarma, maleta, taquilla, garaje, trastero,
+        portão, cofre, prédio, cancello, portone, cassaforte, allarme, valigia, armadietto,
+        citofono, kluis, deur, voordeur, poort, fietsslot, brama, bramy, furtka, furtki, drzwi,
+        sejf, sejfu, szafka, szafki, walizka, walizki, garaż, garażu, klatki, bramki, дверь, двери,
+        подъезд, подъезда, сейф, сейфа, ворота, замок, замка, калитка, калитки, чемодан, гараж,
+        гаража, сигнализация, kapı, kapının, kapısı, kasa, kasanın, bavul, garaj, dolap, alarmı,
+        asansör
     """,
     OTP: """
+        text from, from the bank, bank text, backup ones, verification thing, that verification,
+        auth code, auth app, my authy, code generator, kod z smsa, sms kodu, sms-code, tan nummer,
         read out, read back, read it back, read me, bank wants, verify me, to verify, texted me,
         they texted, one time, onetime, 2-step, two-step, pairing code, activation code, the code
         they, code they sent, code came, backup codes, backup code, recovery codes, recovery code,
@@ -85,15 +94,17 @@ _FAMILIES: dict[int, str] = {
         di verifica, verificatiecode, kod sms, код из смс, смс, doğrulama kodu, sim, esim
     """,
     SECRET: """
-        apssword, passwrod, passowrd, paswword, passsword, psasword, passwort, pasword, passwd,
-        password's, pass word, pazzword, p/w, passcode's, pwrd, pswd, pswrd, schlüssel für wlan,
-        wlan schlüssel, wlan-schlüssel, netzwerkschlüssel, clé wifi, clé wi-fi, chiave wifi, clave
-        wifi, clave del wifi, passphrases, pw's, passwort ist, шифр, password, passwords, password
-        field, passwrd, pssword, passord, pword, pass, pw, pwd, pws, passphrase, pssphrase, pass
-        phrase, psk, kennwort, mot de passe, mdp, contraseña, contrasena, senha, palavra-passe,
-        palavra passe, wachtwoord, hasło, haslo, hasła, hasłem, пароль, пароля, пароли, паролем,
-        parola, şifre, şifresi, şifrem, sifre, sifresi, lösenord, lösenordet, passordet, kodeord,
-        adgangskode, salasana, heslo, jelszó, lozinka, geslo, wpa key, network key, master pass
+        şifremiz, şifreniz, şifremizi, passwortes, passwörter, wachtwoorden, contraseñas, senhas,
+        parole chiave, паролик, пас, salasanani, apssword, passwrod, passowrd, paswword, passsword,
+        psasword, passwort, pasword, passwd, password's, pass word, pazzword, p/w, passcode's, pwrd,
+        pswd, pswrd, schlüssel für wlan, wlan schlüssel, wlan-schlüssel, netzwerkschlüssel, clé
+        wifi, clé wi-fi, chiave wifi, clave wifi, clave del wifi, passphrases, pw's, passwort ist,
+        шифр, password, passwords, password field, passwrd, pssword, passord, pword, pass, pw, pwd,
+        pws, passphrase, pssphrase, pass phrase, psk, kennwort, mot de passe, mdp, contraseña,
+        contrasena, senha, palavra-passe, palavra passe, wachtwoord, hasło, haslo, hasła, hasłem,
+        пароль, пароля, пароли, паролем, parola, şifre, şifresi, şifrem, sifre, sifresi, lösenord,
+        lösenordet, passordet, kodeord, adgangskode, salasana, heslo, jelszó, lozinka, geslo, wpa
+        key, network key, master pass
     """,
     WORD: """
         knock word, the codeword, door phrase, club phrase, whats the word, what's the word, sekrit
@@ -103,10 +114,11 @@ _FAMILIES: dict[int, str] = {
         word, entry word, hasło do, haslo do
     """,
     WORD | PHRASE: """
-        twelve words, 12 words, 24 words, seed words are, mnemonic, passphrase, pssphrase, pass
-        phrase, key phrase, keyphrase, secret phrase, code phrase, access phrase, unlock phrase,
-        recovery phrase, seed phrase, wallet phrase, password phrase, the phrase for, the phrase to,
-        door phrase, words in order, recovery words, seed words
+        encryption phrase, backup phrase, unlock sentence, pass sentence, pass-phrase, secret
+        sentence, brain wallet, twelve words, 12 words, 24 words, seed words are, mnemonic,
+        passphrase, pssphrase, pass phrase, key phrase, keyphrase, secret phrase, code phrase,
+        access phrase, unlock phrase, recovery phrase, seed phrase, wallet phrase, password phrase,
+        the phrase for, the phrase to, door phrase, words in order, recovery words, seed words
     """,
     WORD | FOREIGN: """
         losungswort, losung, codewort, zauberwort, geheimwort, mot magique, mot secret, mot de code,
@@ -147,7 +159,10 @@ _FAMILIES: dict[int, str] = {
         opened, to the guard, you're in, youre in, ur in, wpuszczą, пустят, откроется
     """,
     ENTRY: """
-        get thru, get through, to get thru, one pw for, same pw for, to get inside, second question,
+        unlocks with, unlock with, other field, next field, bottom one, second one down, guard asks,
+        guard will ask, pa entrar, pra entrar, zum reinkommen, um reinzukommen, to be let in, let
+        in, gets in with, get in with, got in with, get
+        thru, get through, to get thru, one pw for, same pw for, to get inside, second question,
         type exactly, exactly this, get past, use everywhere, what i use, i always use, always use,
         if anyone asks, if someone asks, wants you to say, wants the word, the doorman, doorman, who
         goes there, asks first, sent you, open it, to get on, to get in, to get into, to get past,
@@ -208,8 +223,9 @@ _FAMILIES: dict[int, str] = {
         password policies, password reset, password resets, key ring, keyring, account balance
     """,
     ANSWER: """
-        security question, secret question, security answer, secret answer, security questions,
-        recovery question, maiden name, answer for, sicherheitsfrage, question secrète, pregunta de
+        pet one, the pet question, school question, security thing, security
+        question, secret question, security answer, secret answer, security questions, recovery
+        question, maiden name, answer for, sicherheitsfrage, question secrète, pregunta de
         seguridad, domanda di sicurezza
     """,
 }
