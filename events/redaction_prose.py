@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from turnfold.events.redaction_before import named_before, quoted_before
+from turnfold.events.redaction_containers import OPENED
 from turnfold.events.redaction_guess import (
     CALL,
     PROSE_ENDING,
@@ -121,6 +122,8 @@ class PasswordSearch:
         if not _boundary(text, at, cue):
             return []
         end = cue_match.end()
+        if OPENED.match(text, end):
+            return []  # what is in the array or the object is judged one by one
         if is_member(text, end):
             value = _linked(text, at, end, cue)
             return [value] if value is not None else []

@@ -20,6 +20,7 @@ from turnfold.events.redaction_access import (
     PEM_RULES,
 )
 from turnfold.events.redaction_codes import CODE_RULES
+from turnfold.events.redaction_containers import OPENED, container_spans
 from turnfold.events.redaction_json import JSON_RULES, bare_end
 from turnfold.events.redaction_logins import LOGIN_RULES
 from turnfold.events.redaction_message import FAMILIES, families, pieces
@@ -146,6 +147,7 @@ class _Scan:
         if self._screen.longest >= LONG_WORD:
             yield from self._at_cues(_LONG_CUES.of(self._present))
             yield from self._at_prefixes()
+        yield from self._containers()
         yield from self._whole(_WHOLE)
 
     def wrapped_spans(self) -> Iterator[Span]:
@@ -211,6 +213,13 @@ class _Scan:
                     behind = max(behind, told[1])  # in JSON the next cue may stand right behind
                     yield *told, "credential"
                 at = low.find(cue, behind)
+
+    def _containers(self) -> Iterator[Span]:
+        low = self._low
+        if "[" in low or "{" in low:
+            for opened in OPENED.finditer(self._text):
+                self._work.add()
+                yield from container_spans(self._text, opened)
 
     def _told_otherwise(self) -> Iterator[Span]:
         topics = families(self._low, self._present)

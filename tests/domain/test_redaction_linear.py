@@ -20,6 +20,7 @@ ATTACKS: tuple[str, ...] = (
     "aaaaaaaA1\n", "a b c d e f ", "$1$", "login x y1 ", "adobe=a1b2c3d4e5f6 ", "4111 ", "seed is ",
     "gate is 4471, ", "its sunfl0wer with a zero ", "say cheese and knock ", "one two three pin ",
     "left 31 right 7 safe ", "secret word: aa bb ", "'abc' all caps ", "security question A ",
+    '"pw":[', '"pw":["a1",', '"pw":{"a":', '"passwords": [1234, ', '"pins":["', "\\", '["a", ',
 )  # fmt: skip
 
 
