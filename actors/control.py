@@ -296,7 +296,9 @@ def ask_owner(storage_path: Path, request: Request, timeout_s: float = 60.0) -> 
             answer = unpack(_receive(connection, ANSWER_BYTES_MAX))
         except TimeoutError:
             raise StoreBusy(
-                "the running store gave no answer in time; the request may still be carried out"
+                f"the program that has the store open gave no answer within {timeout_s:g} s; it may"
+                " still carry the request out: see whether it runs, and ask again (asking twice"
+                " does no harm)"
             ) from None
         except OSError as error:
             raise StorageError(

@@ -1,17 +1,19 @@
 """`turnfold expire` and `turnfold delete`: through the store's owner if it runs, else alone."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from turnfold.actors.cli import render
 from turnfold.actors.cli.place import (
+    OWNER_TIMEOUT_S,
     AvatarArgument,
     ChannelArgument,
     ConfigOption,
     JsonOption,
     StoreOption,
+    TimeoutOption,
     existing,
     key_of,
     path_of,
@@ -22,14 +24,14 @@ if TYPE_CHECKING:
     from turnfold.events.commands import DeleteKey, ExpireSession
     from turnfold.events.receipts import DeletionReceipt, ExpiryReceipt
 
-OWNER_TIMEOUT_S: Final = 600.0  # erasing a large store takes a while, and must not be given up
-
 
 def expire(
     avatar: AvatarArgument,
     channel: ChannelArgument,
+    *,
     store: StoreOption = None,
     config: ConfigOption = None,
+    timeout: TimeoutOption = OWNER_TIMEOUT_S,
     as_json: JsonOption = False,
 ) -> None:
     """End one live session now, as if its time were up.
@@ -45,7 +47,8 @@ def expire(
 
     located = existing(store, config)
     request = ExpireSession(key_of(avatar, channel))
-    receipt: ExpiryReceipt = carry_out(located, [request], own_limits=config is not None)[0]
+    receipts = carry_out(located, [request], own_limits=config is not None, timeout_s=timeout)
+    receipt: ExpiryReceipt = receipts[0]
     if as_json:
         render.print_json(
             {
@@ -75,6 +78,7 @@ def delete(
     both: Annotated[bool, typer.Option("--all", help="Both channels of this avatar.")] = False,
     store: StoreOption = None,
     config: ConfigOption = None,
+    timeout: TimeoutOption = OWNER_TIMEOUT_S,
     as_json: JsonOption = False,
 ) -> None:
     """Delete everything an avatar ever said or was told in a channel, and erase it on disk.
@@ -97,7 +101,9 @@ def delete(
     located = existing(store, config)
     names = [channel] if channel is not None else [known.value for known in CHANNELS]
     requests = [DeleteKey(key_of(avatar, name)) for name in names]
-    receipts: list[DeletionReceipt] = carry_out(located, requests, own_limits=config is not None)
+    receipts: list[DeletionReceipt] = carry_out(
+        located, requests, own_limits=config is not None, timeout_s=timeout
+    )
     if as_json:
         deleted = [_facts(receipt) for receipt in receipts]
         render.print_json({"deleted": deleted})
@@ -111,10 +117,12 @@ def carry_out(
     requests: "Sequence[ExpireSession | DeleteKey]",
     *,
     own_limits: bool = False,
+    timeout_s: float = OWNER_TIMEOUT_S,
 ) -> list[Any]:
     """Have each request carried out by the running owner, or by opening the store here.
 
-    Raises StoreLocked if somebody owns the store and doesn't listen, and what the store refuses.
+    Raises StoreBusy if the owner hasn't answered a request after `timeout_s`, StoreLocked if
+    somebody owns the store and doesn't listen, and what the store refuses.
     """
     from turnfold.actors.cli.opening import open_for_writing
     from turnfold.actors.control import ask_owner
@@ -124,7 +132,7 @@ def carry_out(
     receipts: list[Any] = []
     try:
         for request in requests:
-            receipts.append(ask_owner(path, request, OWNER_TIMEOUT_S))  # noqa: PERF401 - those answered before a failure stay
+            receipts.append(ask_owner(path, request, timeout_s))  # noqa: PERF401 - those answered before a failure stay
         return receipts
     except StoreUnavailable as error:
         # Only this very class says that nobody listens; its kin are answers of a running store.

@@ -31,6 +31,17 @@ ConfigOption = Annotated[
         "--config", metavar="FILE", help="Configuration (TOML) that names the store and its limits."
     ),
 ]
+OWNER_TIMEOUT_S: Final = 60.0
+TimeoutOption = Annotated[
+    float,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0.1,
+        max=3600.0,
+        help="How long to wait for the program that has the store open.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 AvatarArgument = Annotated[
     str, typer.Argument(metavar="AVATAR", help="The avatar's UUID.", show_default=False)

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from runtime.cli_run import turnfold
 from runtime.fake_log import KEY, NOON, OTHER_KEY, SteppedClock
 
 from turnfold.actors.config import Config
@@ -113,6 +114,25 @@ def test_a_stopped_owner_keeps_the_store_and_goes_on(tmp_path: Path) -> None:
     turns = [event for event in read_events(tmp_path) if isinstance(event, TurnAdded)]
     assert len(turns) == 3
     assert positions(tmp_path) == list(range(1, len(positions(tmp_path)) + 1))
+
+
+def test_an_operator_waits_for_a_stopped_owner_no_longer_than_asked(tmp_path: Path) -> None:
+    owner = Opener(tmp_path)
+    owner.hear()
+    owner.say()
+    assert owner.hear() == "owner"
+    owner.process.send_signal(signal.SIGSTOP)
+    key = (str(KEY.avatar), KEY.channel.value)
+    try:
+        for command in ("expire", "delete"):
+            done = turnfold(command, *key, "--store", tmp_path, "--timeout", "0.2")
+            assert done.code != 0
+            assert "no answer within 0.2 s" in done.err
+    finally:
+        owner.process.send_signal(signal.SIGCONT)
+    done = turnfold("delete", *key, "--store", tmp_path, "--timeout", "60")
+    assert done.code == 0
+    owner.end()
 
 
 def test_turns_of_one_instant_are_no_conflict() -> None:
