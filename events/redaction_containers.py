@@ -16,7 +16,7 @@ from turnfold.events.redaction_shapes import is_secretlike, is_uuid
 AI = re.ASCII | re.IGNORECASE
 
 _QUOTE = r"\\{0,16}[\"'`]"
-OPENED = re.compile(rf"(?P<quote>{_QUOTE})\s{{0,4}}(?::|=>)\s{{0,4}}(?P<open>[\[{{])")
+OPENED = re.compile(rf"(?<!\\)(?P<quote>{_QUOTE})\s{{0,4}}(?::|=>)\s{{0,4}}(?P<open>[\[{{])")
 """Where an array or an object begins as the value of a quoted name."""
 
 _NAME_MAX: Final = 40
@@ -38,7 +38,7 @@ _ELEMENTS_MAX: Final = 64
 _BARE_REACH: Final = 600
 _PRECEDES = re.compile(r"[\[,]\s{0,64}\Z")
 _FOLLOWS = re.compile(r"\s{0,64}[,\]]")
-_IN_ARRAY = re.compile(rf"(?P<quote>{_QUOTE})\s{{0,4}}:\s{{0,4}}\[[^\[\]{{}}]{{0,600}}+\Z")
+_IN_ARRAY = re.compile(rf"(?<!\\)(?P<quote>{_QUOTE})\s{{0,4}}:\s{{0,4}}\[[^\[\]{{}}]{{0,600}}+\Z")
 
 
 def container_spans(text: str, opened: re.Match[str]) -> Iterator[Span]:

@@ -93,7 +93,7 @@ def _random_run(match: re.Match[str]) -> bool:
     return any(is_one_case_random(p) for p in _SEPARATORS.split(run) if len(p) >= 24)
 
 
-_DATED = re.compile(r"[a-z]{4,}20\d{6}")  # a build named for its day: nightly20240424…
+_DATED = re.compile(r"[a-z]{4}20\d{6}")  # a build named for its day: nightly20240424…
 
 
 def _encoded_text(match: re.Match[str]) -> bool:

@@ -1,0 +1,104 @@
+"""No pattern of redaction searches a long run again and again from each of its characters."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+import turnfold.events
+from turnfold.events.redaction_rule import Lazy, Rule
+
+LONG = 64
+# These judge one word or what is right behind it, which is short, and never search a text.
+JUDGES = frozenset(
+    """
+    redaction_before.PROSE_ENDING redaction_before._GOES_ON redaction_containers._ELEMENT
+    redaction_containers._FOLLOWS redaction_guess._ORDINARY redaction_guess._VERSION
+    redaction_guess._ADDRESS redaction_guess._HYPHENED redaction_guess._SHORT_TAILED
+    redaction_guess._TAILED redaction_json._LITERAL redaction_split._LAST_RUN
+    redaction_told_forms._NUMBERED_WORD redaction_told_forms._LETTERS redaction_told_numbers._DATE
+    """.split()
+)
+
+Tree = Sequence[tuple[Any, Any]]
+parser: Any = importlib.import_module("re._parser")
+
+
+def inside(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+        yield name, value
+    elif isinstance(value, Lazy):
+        yield name, value.compiled()
+    elif isinstance(value, Rule):
+        yield f"{name}: {value.source}", value.pattern.compiled()
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from inside(part, f"{name}[{key}]")
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from inside(part, name)
+
+
+def patterns() -> dict[str, re.Pattern[str]]:
+    """Every pattern of redaction by where it stands."""
+    found: dict[str, re.Pattern[str]] = {}
+    for module in pkgutil.iter_modules(turnfold.events.__path__):
+        if module.name.startswith("redaction"):
+            names = vars(importlib.import_module(f"turnfold.events.{module.name}"))
+            for name, value in names.items():
+                if not name.startswith("__"):
+                    found |= inside(value, f"{module.name}.{name}")
+    return found
+
+
+def begins_with_a_run(tree: Tree) -> bool:
+    """Whether a search may take a run of LONG characters from each of its places, for nothing."""
+    for place, (operation, value) in enumerate(tree):
+        rest = tree[place + 1 :]
+        match str(operation):
+            case "ASSERT" | "ASSERT_NOT":
+                if value[0] < 0:
+                    return False  # what stands before it says where it may begin
+            case "SUBPATTERN":
+                return begins_with_a_run([*value[3], *rest])
+            case "ATOMIC_GROUP":
+                return begins_with_a_run([*value, *rest])
+            case "BRANCH":
+                return any(begins_with_a_run([*branch, *rest]) for branch in value[1])
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                low, high, repeated = value
+                if int(high) >= LONG:
+                    return any(is_demanding(item) for item in rest)
+                return begins_with_a_run([*repeated]) or (low == 0 and begins_with_a_run(rest))
+            case _:
+                return False
+    return False
+
+
+def is_demanding(item: tuple[Any, Any]) -> bool:
+    """Whether an item of a pattern can fail."""
+    if str(item[0]) in ("ASSERT", "ASSERT_NOT", "AT"):
+        return True
+    return bool(parser.SubPattern(parser.State(), [item]).getwidth()[0] > 0)
+
+
+PATTERNS = patterns()
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+def test_no_search_begins_with_a_long_run(name: str) -> None:
+    # `[a-z]{4,}20\d{6}` on "zzzz…" takes the run from each place: 270 ms for 16 KiB.
+    if name in JUDGES:
+        return
+    pattern = PATTERNS[name]
+    assert not begins_with_a_run(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
+
+
+def test_the_check_finds_such_patterns() -> None:
+    for source in (r"[a-z]{4,}20\d{6}", r"(?:x|\s+)y", r"a?(?>\w*)-", r"(?P<v>\d{2,99}+)(?=z)"):
+        assert begins_with_a_run(parser.parse(source))
+    for source in (r"[a-z]{4}20\d{6}", r"(?<!\w)\w+x", r"\w+", r"ab*c", r"\s{0,4}x"):
+        assert not begins_with_a_run(parser.parse(source))
