@@ -15,11 +15,8 @@ LONG = 64
 # These judge one word or what is right behind it, which is short, and never search a text.
 JUDGES = frozenset(
     """
-    redaction_before.PROSE_ENDING redaction_before._GOES_ON redaction_containers._ELEMENT
-    redaction_containers._FOLLOWS redaction_guess._ORDINARY redaction_guess._VERSION
-    redaction_guess._ADDRESS redaction_guess._HYPHENED redaction_guess._SHORT_TAILED
-    redaction_guess._TAILED redaction_json._LITERAL redaction_split._LAST_RUN
-    redaction_told_forms._NUMBERED_WORD redaction_told_forms._LETTERS redaction_told_numbers._DATE
+    PROSE_ENDING _GOES_ON _ELEMENT _FOLLOWS _ORDINARY _VERSION _ADDRESS _HYPHENED _SHORT_TAILED
+    _TAILED _LITERAL _LAST_RUN _NUMBERED_WORD _LETTERS _DATE
     """.split()
 )
 
@@ -91,7 +88,7 @@ PATTERNS = patterns()
 @pytest.mark.parametrize("name", sorted(PATTERNS))
 def test_no_search_begins_with_a_long_run(name: str) -> None:
     # `[a-z]{4,}20\d{6}` on "zzzz…" takes the run from each place: 270 ms for 16 KiB.
-    if name in JUDGES:
+    if name.rpartition(".")[2] in JUDGES:
         return
     pattern = PATTERNS[name]
     assert not begins_with_a_run(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
