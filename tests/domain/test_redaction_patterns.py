@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -25,17 +25,21 @@ parser: Any = importlib.import_module("re._parser")
 
 
 def inside(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
-    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
-        yield name, value
+    if isinstance(value, re.Pattern):
+        found = cast("re.Pattern[Any]", value)
+        if isinstance(found.pattern, str):
+            yield name, found
     elif isinstance(value, Lazy):
         yield name, value.compiled()
     elif isinstance(value, Rule):
         yield f"{name}: {value.source}", value.pattern.compiled()
     elif isinstance(value, dict):
-        for key, part in value.items():
+        table = cast("dict[Any, Any]", value)
+        for key, part in table.items():
             yield from inside(part, f"{name}[{key}]")
     elif isinstance(value, tuple | list):
-        for part in value:
+        parts = cast("Sequence[Any]", value)
+        for part in parts:
             yield from inside(part, name)
 
 
