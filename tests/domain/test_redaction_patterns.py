@@ -4,12 +4,11 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 import turnfold.events
-from turnfold.events.redaction_rule import Lazy, Rule
 
 LONG = 64
 # These judge one word or what is right behind it, which is short, and never search a text.
@@ -25,21 +24,18 @@ parser: Any = importlib.import_module("re._parser")
 
 
 def inside(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
-    if isinstance(value, re.Pattern):
-        found = cast("re.Pattern[Any]", value)
-        if isinstance(found.pattern, str):
-            yield name, found
-    elif isinstance(value, Lazy):
+    kind = value.__class__.__name__  # so that Any stays Any
+    if kind == "Pattern" and value.pattern.__class__ is str:
+        yield name, value
+    elif kind == "Lazy":
         yield name, value.compiled()
-    elif isinstance(value, Rule):
+    elif kind == "Rule":
         yield f"{name}: {value.source}", value.pattern.compiled()
-    elif isinstance(value, dict):
-        table = cast("dict[Any, Any]", value)
-        for key, part in table.items():
+    elif kind == "dict":
+        for key, part in value.items():
             yield from inside(part, f"{name}[{key}]")
-    elif isinstance(value, tuple | list):
-        parts = cast("Sequence[Any]", value)
-        for part in parts:
+    elif kind in ("tuple", "list"):
+        for part in value:
             yield from inside(part, name)
 
 
@@ -87,6 +83,10 @@ def is_demanding(item: tuple[Any, Any]) -> bool:
 
 
 PATTERNS = patterns()
+
+
+def test_all_patterns_are_here() -> None:
+    assert len(PATTERNS) > 450
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS))
