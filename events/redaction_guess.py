@@ -95,8 +95,8 @@ def fits_unannounced(cue: str, word: str) -> bool:
 
 
 def is_ordinal(word: str) -> bool:
-    """A number with a unit or an ending."""
-    return re.fullmatch(r"\d+[a-z%$]*", word, AI) is not None
+    """A number with a unit or an ending, or a price."""
+    return re.fullmatch(r"[$€£]?\d+(?:[.,:]\d+)*[a-z%$€£]*", word, AI) is not None
 
 
 _PHRASE = re.compile(r"[\"']?(?P<v>(?:[A-Za-z]{3,14}[ \-]){3,9}[A-Za-z]{3,14})", re.ASCII)

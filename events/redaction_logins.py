@@ -2,10 +2,19 @@
 
 import re
 
-from turnfold.events.redaction_guess import CALL, TRIM, could_be_password, looks_made_up
+from turnfold.events.redaction_guess import (
+    CALL,
+    TRIM,
+    could_be_password,
+    looks_made_up,
+)
+from turnfold.events.redaction_logins_chat import CHAT_LOGIN_RULES
 from turnfold.events.redaction_rule import NOT_MASK, Lazy, Rule, value_is
 from turnfold.events.redaction_shapes import has_letters_and_digits, shape
-from turnfold.events.redaction_words import SCRIPT_PASSWORD_CUES, SCRIPT_WORD_CUES
+from turnfold.events.redaction_words import (
+    SCRIPT_PASSWORD_CUES,
+    SCRIPT_WORD_CUES,
+)
 
 AI = re.ASCII | re.IGNORECASE
 
@@ -85,6 +94,7 @@ LOGIN_RULES = (
         accept=value_is(lambda value: looks_made_up(value.strip(TRIM), announced=True)),
         digits=1,
     ),
+    *CHAT_LOGIN_RULES,
     Rule(
         kind="credential",
         source="name / password, then what it is for",

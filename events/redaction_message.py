@@ -4,18 +4,18 @@ A text is cut into pieces of at most `PIECE_MAX` characters, a piece into words.
 `redaction_topics` are looked up word by word, so reading a piece has a bounded cost.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from turnfold.events.redaction_links import (
     ADVERBS,
     ADVERBS_BEHIND,
     LINKS,
     POINTING,
+    PUTTING,
+    TIMES,
     WARY,
 )
-from turnfold.events.redaction_rule import NOT_MASK
+from turnfold.events.redaction_message_words import Token, without_apostrophes, words_of
 from turnfold.events.redaction_topics import (
     ACCESS,
     CODE,
@@ -29,7 +29,6 @@ from turnfold.events.redaction_topics import (
     TOPICS,
     WORD,
 )
-from turnfold.events.redaction_views import MASK
 
 PIECE_MAX = 300
 """Characters of one message; a longer text is cut at line breaks and blanks."""
@@ -40,45 +39,17 @@ FAMILIES: dict[str, int] = {}
 _PHRASES: dict[str, list[tuple[tuple[str, ...], int]]] = {}  # by first word, longest first
 
 
-def _without_apostrophes(word: str) -> str:
-    return word.replace("'", "").replace("’", "")
-
-
 for _phrase, _family in TOPICS:
     FAMILIES[_phrase] = FAMILIES.get(_phrase, 0) | _family
 for _phrase, _family in FAMILIES.items():
-    _first, *_rest = _without_apostrophes(_phrase).split()
+    _first, *_rest = without_apostrophes(_phrase).split()
     _PHRASES.setdefault(_first, []).append((tuple(_rest), _family))
 for _listed in _PHRASES.values():
     _listed.sort(key=lambda entry: -len(entry[0]))
 
-_CHUNK = re.compile(rf"[^\s{NOT_MASK}]{{1,80}}+|[{NOT_MASK}]++")
-# «pin:8820», «code->1573», «ok…Fj3-kk2»: a word, a mark, and a value without a blank.
-_GLUED = re.compile(r"[\w.'’\-]{1,24}?[\"'”]?(?::|=>?|->|→|…|\.{2,}|—)(?=[^\s/:=.…])")
-_OPENING = "\"'`“”‘’«»「」『』(<[{*~—–…-.,;:→>|/= "
-_CLOSING = _OPENING + "!?)]}"
 _STRONG_MARKS = ("=", ":", "->", "→", ">")
 _ASIDE_MARKS = frozenset(",?…—–.;!(-\n|/")
 _QUOTES = frozenset("\"'“”‘’«»「」`")
-
-
-class Token(NamedTuple):
-    """A word: its range, its letters for look-ups, the punctuation and line breaks around it.
-
-    A tuple, because it takes a third of the time of a frozen class, and a message has dozens.
-
-    Attributes:
-        plain: nothing but letters, none of them upper-case behind the first.
-        owner: ends with an apostrophe and an s.
-    """
-
-    start: int
-    end: int
-    low: str
-    before: str
-    after: str
-    plain: bool
-    owner: bool
 
 
 def families(low: str, present: Iterable[str]) -> int:
@@ -119,40 +90,6 @@ def pieces(text: str) -> Iterator[tuple[int, int]]:
     yield start, size
 
 
-def _tokens(text: str, start: int, end: int) -> list[Token]:
-    found: list[Token] = []
-    last = start
-    for match in _CHUNK.finditer(text, start, end):
-        word, (first, stop) = match.group(), match.span()
-        gap = "\n" if "\n" in text[last:first] else ""
-        last = stop
-        if word.isalpha():
-            plain = word[1:].islower() or len(word) == 1
-            found.append(Token(first, stop, word.lower(), gap, "", plain, False))
-            continue
-        glued = _GLUED.match(text, first, stop)
-        if glued is not None:
-            found.append(_token(text[first : glued.end()], first, gap))
-            first, gap = glued.end(), ""
-        found.append(_token(text[first:stop], first, gap))
-    return found
-
-
-def _token(word: str, first: int, gap: str) -> Token:
-    core = word.lstrip(_OPENING)
-    bare = core.rstrip(_CLOSING)
-    start = first + len(word) - len(core)
-    low = _without_apostrophes(bare.lower())
-    if not any(map(str.isalnum, low)):
-        low = MASK if MASK in word else ""  # a dash, an emoji
-    owner = len(low) > 1 and bare[-2:-1] in ("'", "’") and low[-1] == "s"
-    plain = bare.isalpha() and (bare[1:].islower() or len(bare) == 1)
-    before, after = gap + word[: len(word) - len(core)], core[len(bare) :]
-    if ".." in after:
-        after = after.replace("...", "…")
-    return Token(start, start + len(bare), low, before, after, plain, owner)
-
-
 def _phrases_at(token: Token) -> Iterable[tuple[tuple[str, ...], int]]:
     found = _PHRASES.get(token.low)
     if found is None and token.owner:
@@ -174,7 +111,7 @@ class Message:
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self.text = text
-        self.tokens = _tokens(text, start, end)
+        self.tokens = words_of(text, start, end)
         self.marks = self._marked()
         self.topics = 0
         for mark in self.marks:
@@ -232,12 +169,20 @@ class Message:
             return 3 if asked or self._is_behind_name(at, between) else 2
         if self._links(at, number=number):
             return 3
+        if number and self._is_at_lock(place, at):
+            return 2
         if self.marks[at] & (PIN | CODE | OTP | SECRET | WORD):
             return 3 if number and self.marks[at] & (PIN | SECRET) else 2
         if number and self._is_near_pin(at):
             return 2
         quoted = not _QUOTES.isdisjoint(tokens[place].before)
         return 2 if quoted or tokens[at].low in ADVERBS else 0
+
+    def _is_at_lock(self, place: int, at: int) -> bool:
+        """«main gate 443210, …»: five digits or more right behind a thing with a lock."""
+        word = self.word(place)
+        odd = len(word) in (5, 6) and word.isdigit() and word[-1] != "0"
+        return self.marks[at] & PLACE > 0 and (odd or self.topics & (DIAL | HUSH | PIN) > 0)
 
     def _is_near_pin(self, at: int) -> bool:
         """«pin for dad's phone 4471»: no more than three words between."""
@@ -261,7 +206,21 @@ class Message:
             return True
         if number and mark & DIAL:
             return True
-        if previous.low == "in" and at and self.marks[at - 1] & DIAL:
+        if previous.low == "in" and at:
+            before = self.tokens[at - 1].low
+            if self.marks[at - 1] & DIAL or before in PUTTING:
+                return True
+        if number and previous.low == "me" and at and self.tokens[at - 1].low in _SENDING:
+            return True
+        if number and previous.low == "hit" and self.topics & (PIN | PLACE | DIAL):
+            return True
+        if previous.low == "plus" and not number and self.topics & ACCESS:
+            return True
+        if number and previous.low in _INTO and self.topics & (PIN | CODE):
+            return True
+        if number and previous.low in TIMES and self.topics & (PIN | CODE):
+            return True
+        if number and any(token.low in _TELLING for token in self.tokens[max(0, at - 2) : at]):
             return True
         if "or" in (previous.low, self.tokens[at - 1].low if at else "") and self.topics & SECRET:
             return previous.low == "or" or previous.low in ADVERBS
@@ -305,8 +264,16 @@ class Message:
 
 _NAMEABLE = SECRET | WORD | PIN | OTP | ACCESS | PLACE | HUSH
 _ANDS = frozenset("and or und y e et en oder ou o of и".split())
-_WITHS = frozenset("with mit met avec con com med z с ile".split())
-_ENTERING = frozenset("get log sign unlock open join connect enter access decrypt view".split())
+_WITHS = frozenset("with w w/ mit met avec con com med z с ile".split())
+_SENDING = frozenset("sent texted gave messaged emailed send text".split())
+_INTO = frozenset("pra para auf naar na en in a su to".split())
+_TELLING = frozenset(
+    "tell told give gave text send sag sags gib dis dites di dile diga zeg".split()
+)
+_ENTERING = frozenset(
+    "turn disarm disable silence shut stop arm get log sign unlock open join connect enter "
+    "access decrypt view".split()
+)
 _AS_AND_FOR = frozenset(
     "as for comme de als como come jako как fürs für pour para voor dla для".split()
 )

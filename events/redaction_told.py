@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from turnfold.events.redaction_message import Message
 from turnfold.events.redaction_rule import Span
+from turnfold.events.redaction_told_cues import told_by_cues
 from turnfold.events.redaction_told_forms import told_forms
 from turnfold.events.redaction_told_numbers import told_numbers
 from turnfold.events.redaction_told_plain import siblings
@@ -29,6 +30,7 @@ from turnfold.events.redaction_topics import (
     DIAL,
     ENTRY,
     HUSH,
+    NETWORK,
     OPENED,
     OTP,
     PIN,
@@ -36,12 +38,13 @@ from turnfold.events.redaction_topics import (
     SECRET,
     SPELL,
     THING,
+    TOLD,
     WORD,
 )
 
 _NUMBERED = PIN | CODE | PLACE | OTP | SECRET
 _WORDED = WORD | SECRET | SPELL | ANSWER | ENTRY | OPENED
-_MADE_UP = THING | CODE | PIN | PLACE | SECRET | WORD | SPELL | ENTRY | ACCESS | HUSH | OTP
+_MADE_UP = THING | CODE | PIN | PLACE | SECRET | WORD | SPELL | ENTRY | ACCESS | HUSH | OTP | TOLD
 _WORDS_MAX = 80
 _TEXT_MAX = 2_000
 """Characters; a longer text is a document, and nobody tells a password in one."""
@@ -50,6 +53,8 @@ _DATA = ('":', "{", '", "', '","')
 """Data and code have these; they are read by other rules."""
 
 _DIGITS = re.compile(r"[0-9](?:[ ,\-]{0,2}[0-9]){2}|[A-Z][0-9]|[0-9](?:[A-Z]| left| right)")
+_KEYS = re.compile(r"[0-9](?:[ \-][0-9]){3}|(?<![0-9A-Za-z.,])[0-9]{6}(?![0-9A-Za-z.])")
+_LOUD = re.compile(r"[A-Za-z0-9][!#$%^&*][A-Za-z0-9]")
 # Lower-case letters, upper-case ones, digits, signs, hyphens; the rest is a blank.
 _CLASSES = bytes(
     ord("a") if chr(byte).islower()
@@ -72,12 +77,16 @@ def may_tell(text: str, topics: int, digits: int) -> bool:
     """Whether a text that speaks of `topics` and has `digits` ASCII digits has a candidate."""
     if len(text) > _TEXT_MAX or any(sign in text for sign in _DATA):
         return False
-    if topics & _WORDED:
+    if topics & _WORDED or (topics & NETWORK and topics & (THING | CODE)):
         return True
     if topics & (PIN | CODE | PLACE) and _SPELLED.search(text):
         return True
     if digits >= 2 and topics & (_NUMBERED | DIAL | HUSH) and _DIGITS.search(text):
         return True
+    if digits >= 4 and topics & ACCESS and _KEYS.search(text):
+        return True
+    if not topics & ~TOLD:
+        return digits > 0 and _LOUD.search(text) is not None and _is_mixed(text)
     return topics & _MADE_UP > 0 and _is_mixed(text)
 
 
@@ -102,6 +111,8 @@ def told(text: str, piece: tuple[int, int]) -> Iterator[Span]:
     if topics & _MADE_UP:
         found += told_forms(message)
     found += told_words(message)
+    if topics & (SECRET | NETWORK | PIN):
+        found += told_by_cues(message)
     found += told_by_verbs(message)
     if found:
         found += siblings(message, found)

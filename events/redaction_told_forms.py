@@ -18,6 +18,7 @@ from turnfold.events.redaction_topics import (
     SECRET,
     SPELL,
     THING,
+    TOLD,
     WORD,
 )
 from turnfold.events.redaction_words import NUMBERED_NAMES
@@ -49,13 +50,25 @@ def _is_told(message: Message, place: int) -> bool:
     strength = _strength(message.word(place), message.tokens[place].after)
     if not strength or _is_name(message, place):
         return False
-    topic = _topic(message.topics, strength)
+    word = message.word(place)
+    topics = message.topics | (SPELL if _SPELT.fullmatch(word) else 0)
+    topic = _topic(topics, strength)
     link = max(message.link_before(place), message.link_behind(place))
+    if topics & HUSH and _is_last_word(message, place):
+        link = 3
+    if not topic and topics & TOLD and strength == 3:
+        topic = not _LOUD.isdisjoint(word[1:-1])
     if strength == 1:
         return _is_weak_told(message, place, topic, link)
     if strength == 3 and place and message.tokens[place - 1].low == "and":
         link = max(link, 2)  # the name before it is no secret
     return link >= 2 and topic + link + strength >= 7
+
+
+def _is_last_word(message: Message, place: int) -> bool:
+    """«so u dont lose it… X», and nothing behind it."""
+    last = place > 0 and place + 1 == len(message.tokens)
+    return last and message.tokens[place - 1].after[-1:] in (":", "…")
 
 
 def _topic(topics: int, strength: int) -> int:
@@ -141,7 +154,9 @@ _LEET = re.compile(r"[A-Za-z][0-9][A-Za-z]")
 _TAILED = re.compile(r"(?P<stem>[A-Za-z]{4,16})[0-9]{3,6}")
 _NUMBERED_WORD = re.compile(r"[A-Za-z]+-?[A-Z]?[0-9]")
 _LETTERS = re.compile(r"[A-Za-z]{3,}(?:[_.\-][A-Za-z]{3,})+|(?:[A-Z][a-z]{2,}){2,5}")
+_SIGNED = re.compile(r"[A-Z][a-z]{2,}[!#$%^&*][A-Z][a-z]{2,}|[a-z]{4,16}[!#$%^*][a-z]{4,16}")
 _SIGNS = frozenset("!#$%^&*+?=")
+_LOUD = frozenset("!#$%^&*")
 
 
 def _strength(word: str, after: str) -> int:
@@ -172,6 +187,8 @@ def _strength(word: str, after: str) -> int:
 
 def _strength_of_mixed(word: str, after: str, found: Shape) -> int:
     inner = not _SIGNS.isdisjoint(word[1:])
+    if not found.digits and _SIGNED.fullmatch(word):
+        return 2
     if not found.digits or not (found.lower or inner):
         return 1
     signed = inner or after[:1] in ("!", "$", "#")

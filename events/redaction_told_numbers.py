@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from turnfold.events.redaction_links import AFTERWORDS, DIGIT_WORDS, NAMED, UNITS
+from turnfold.events.redaction_links import AFTERWORDS, DIGIT_WORDS, NAMED, PUTTING, UNITS
 from turnfold.events.redaction_message import Message
 from turnfold.events.redaction_topics import (
+    ACCESS,
     CODE,
     DIAL,
     ENTRY,
@@ -20,10 +21,12 @@ _NUMBERS_MAX = 9
 """A message with more numbers is a table."""
 
 _NUMBER = re.compile(
-    r"[0-9]{3,8}[#*]?|[0-9](?:-[0-9]){2,7}|[0-9]{1,4}(?:-[0-9]{1,4}){1,3}"
+    r"[0-9]{3,8}[#*]?|[0-9]{6}(?:-[0-9]{6}){1,7}|[0-9](?:-[0-9]){2,7}|[0-9]{1,4}(?:-[0-9]{1,4}){1,3}"
     r"|[A-ZА-я][0-9]{3,5}[A-Z]?|[0-9]{2,5}[A-FHJLN-ZА-я][0-9]{0,5}|[A-Z]-[0-9]{4,8}"
     r"|(?=[A-Z]*[0-9])(?=[0-9]*[A-Z])[A-Z0-9]{5,8}"
 )
+_KEYS = re.compile(r"[0-9](?:[ \-][0-9]){3,7}")
+_BLOCKS = re.compile(r"[0-9]{6}(?:-[0-9]{6}){1,7}")
 _KEYED = re.compile(r"[0-9](?:-[0-9]){3,7}")
 _DATE = re.compile(r"(?:19|20)[0-9]{2}-.+|.+-(?:19|20)[0-9]{2}")
 _YEAR = re.compile(r"19[0-9][0-9]|20[0-3][0-9]")
@@ -32,7 +35,12 @@ _GROUP = re.compile(r"[0-9]{1,4}")
 _DIGIT = re.compile(r"[0-9]")
 # The wheel of a safe: «31 left, 7 right, 22 left».
 _TURN = r"(?:[0-9]{1,2} ?(?:left|right|l|r|cw|ccw|links|rechts)|(?:left|right|l|r) ?[0-9]{1,2})\b"
-_TURNS = re.compile(rf"{_TURN}(?:,? (?:then |and |back )?{_TURN}){{1,4}}", re.IGNORECASE)
+_TURNED = r"(?:left|right)(?: [a-z]{1,8}){0,4} to [0-9]{1,2}"
+_TURNS = re.compile(
+    rf"{_TURNED}(?:,? (?:then |and )?{_TURNED}){{1,3}}"
+    rf"|{_TURN}(?:,? (?:then |and |back )?{_TURN}){{1,4}}",
+    re.IGNORECASE,
+)
 _DEVICES = frozenset("phone laptop tablet ipad iphone pc screen unlock mobile handy".split())
 
 
@@ -101,8 +109,10 @@ def _is_told(message: Message, place: int, size: int) -> bool:
     first, last = message.tokens[place], message.tokens[place + size - 1]
     value, topics = message.text[first.start : last.end], message.topics
     link = max(message.link_before(place, number=True), message.link_behind(place + size - 1))
-    if value[-1] in "#*":  # only keypads have these
+    if value[-1] in "#*" or _KEYS.fullmatch(value):  # only keypads have these
         link = max(link, 2)
+    if _BLOCKS.fullmatch(value) and topics & OTP:
+        link = 3
     if not link or not _counts_nothing(message, place, size, sure=link == 3):
         return False
     if not _has_form(message, place, size, link):
@@ -112,7 +122,16 @@ def _is_told(message: Message, place: int, size: int) -> bool:
     topic = _topic(message, value, link, odd=odd)
     if not topic and link == 3 and _KEYED.fullmatch(value) and topics & (ENTRY | DIAL | HUSH):
         topic = 2
+    if not topic and _KEYS.fullmatch(value) and topics & (ENTRY | DIAL | ACCESS):
+        topic = 3 if link == 2 and topics & (DIAL | ACCESS) else 2
+    if not topic and link == 3 and topics & ENTRY and _is_with(message, place):
+        topic = 2
     return topic > 0 and topic + link + backed >= 5
+
+
+def _is_with(message: Message, place: int) -> bool:
+    """«get in w/ 6201», «tu tapes 6A03»."""
+    return place > 0 and message.tokens[place - 1].low in ("w", "with", "avec", "mit", "tapes")
 
 
 def _has_form(message: Message, place: int, size: int, link: int) -> bool:
@@ -124,10 +143,17 @@ def _has_form(message: Message, place: int, size: int, link: int) -> bool:
     if _FILE_MODE.fullmatch(value) and not topics & PIN:
         return False
     figures = len(_DIGIT.findall(value)) if size < 3 else 4
-    if size >= 4 and link == 3:
+    if size >= 4 and (link == 3 or topics & (DIAL | ACCESS)):
         return True
     if size > 1 or (figures < 4 and len(value) > figures):
-        return topics & (PIN | OTP) > 0 or (topics & CODE > 0 and topics & PLACE > 0)
+        six = figures == 6 or (size > 1 and len(value.replace(" ", "").replace("-", "")) == 6)
+        if (
+            topics & (PIN | OTP)
+            or (topics & CODE and link == 3 and six)
+            or (topics & ENTRY and link == 3)
+        ):
+            return True
+        return topics & CODE > 0 and topics & PLACE > 0
     if figures < 4:
         alone = last.after != "" or place + size == len(message.tokens)
         return topics & DIAL > 0 or (topics & PIN > 0 and (link == 3 or alone))
@@ -172,4 +198,7 @@ def _is_name(message: Message, place: int) -> bool:
     previous = message.tokens[place - 1]
     if previous.low not in NAMED or previous.after or message.tokens[place].before:
         return False
-    return not (previous.low == "in" and message.marks[max(0, place - 2)] & DIAL)
+    at = max(0, place - 2)
+    return not (
+        previous.low == "in" and (message.marks[at] & DIAL or message.tokens[at].low in PUTTING)
+    )

@@ -7,7 +7,7 @@ of a message about a password, and the answers to security questions.
 from collections.abc import Iterator
 
 from turnfold.events.redaction_guess import PROSE_ENDING
-from turnfold.events.redaction_links import LINKS, SAYING
+from turnfold.events.redaction_links import ADVERBS, LINKS, MEANS, SAYING, TALKED_OF
 from turnfold.events.redaction_message import Message
 from turnfold.events.redaction_told_plain import ALOUD, BIDDING, Range, ends_clause, is_plain
 from turnfold.events.redaction_topics import (
@@ -15,6 +15,7 @@ from turnfold.events.redaction_topics import (
     ANSWER,
     ENTRY,
     HUSH,
+    NETWORK,
     OPENED,
     PLACE,
     SECRET,
@@ -24,6 +25,13 @@ from turnfold.events.redaction_topics import (
 
 _SECRETS = SECRET | WORD
 _BIDDEN = frozenset("u you just then and to gotta please ya must should".split())
+_USING = frozenset("with w using mit avec con com try tried use used".split())
+_MINE = frozenset(
+    "thatswhati thatswhative thatswhatwe itswhati itswhatwe thatsmyusual thatsmyold "
+    "thatstheone".split()
+)
+_GIVING = frozenset("give answer reply".split())
+_ASKED = _GIVING | frozenset("type enter say put write input whisper respond shout".split())
 _GOING_ON = frozenset("and to when at then if so".split())
 _NAMING = frozenset("user username name nick nickname called file channel host hostname".split())
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
@@ -42,11 +50,15 @@ def told_by_verbs(message: Message) -> Iterator[Range]:
     topics = message.topics
     if topics & (ENTRY | _SECRETS):
         yield from _said(message)
+    if topics & ENTRY:
+        yield from _asked_for(message)
+    if topics & (ENTRY | ACCESS):
+        yield from _used(message)
     if topics & HUSH and topics & OPENED:
         yield from _opening(message)
     if topics & (HUSH | SECRET) and topics & ENTRY:
         yield from _reused(message)
-    if topics & SPELL and topics & (_SECRETS | ACCESS | PLACE | ENTRY | HUSH):
+    if topics & SPELL:
         yield from _spelled(message)
         yield from _counted(message)
     if topics & _SECRETS:
@@ -75,13 +87,62 @@ def _said(message: Message) -> Iterator[Range]:
             yield token.start, token.end
 
 
+# «log in as guest with sparklefish», «did u try fuzzybunny? thats what i use»
+
+
+def _used(message: Message) -> Iterator[Range]:
+    tokens, marks = message.tokens, message.marks
+    lows = [token.low for token in tokens]
+    for place in range(2, len(tokens)):
+        if lows[place - 1] not in _USING or not is_plain(message, place, 6):
+            continue
+        if lows[place] in MEANS or lows[place] in TALKED_OF:
+            continue
+        if PROSE_ENDING.fullmatch(lows[place]) or tokens[place].before:
+            continue
+        before, behind = lows[place - 1], lows[place + 1 : place + 4]
+        if before not in ("try", "tried", "use", "used"):
+            named = "as" in lows[max(0, place - 4) : place - 1]
+            told = named and any(
+                mark & (ACCESS | ENTRY) for mark in marks[max(0, place - 7) : place]
+            )
+            told = told and (ends_clause(message, place) or behind[:1] in (["and"], ["then"]))
+        else:
+            told = "".join(behind[:3]) in _MINE
+        if told:
+            yield tokens[place].start, tokens[place].end
+
+
+# «if it asks, type cucumber», «when they ask say nightjar, …», «prompts for sudo give it squidink»
+
+
+def _asked_for(message: Message) -> Iterator[Range]:
+    tokens, marks = message.tokens, message.marks
+    for place in range(2, len(tokens)):
+        verb = place - 1
+        if tokens[verb].low in ("it", "them", "him", "her", "with") and verb > 1:
+            verb -= 1
+        low, before = tokens[verb].low, tokens[verb - 1]
+        if low not in _ASKED or tokens[verb].after or tokens[place].before:
+            continue
+        if low not in _GIVING and verb != place - 1:
+            continue
+        bidden = before.after or before.low in _BIDDEN or marks[verb - 1] & ENTRY or low in _GIVING
+        if not bidden or not any(mark & ENTRY for mark in marks[max(0, verb - 7) : verb]):
+            continue
+        if not is_plain(message, place, 5) or PROSE_ENDING.fullmatch(tokens[place].low):
+            continue
+        if tokens[place].low not in MEANS and ends_clause(message, place):
+            yield tokens[place].start, tokens[place].end
+
+
 def _opens(message: Message, place: int, verb: str) -> bool:
     """Whether the word that is said or typed is what lets somebody in."""
     topics = message.topics
     if verb in ALOUD:
         if message.marks[place - 1] & ENTRY or (topics & _SECRETS and _bids(message, place - 2)):
             return True
-        if topics & OPENED and topics & (PLACE | _SECRETS | HUSH):
+        if topics & OPENED:
             return True
         you = place > 1 and message.tokens[place - 2].low in ("u", "you", "ya")
         if topics & ENTRY and (you or verb in BIDDING):
@@ -133,14 +194,25 @@ def _spelled(message: Message) -> Iterator[Range]:
         if marks[place - 1] & SPELL and ":" in before.after:
             told = is_plain(message, place, 6) and ends_clause(message, place)
         elif place + 1 < len(tokens) and marks[place + 1] & SPELL:
+            if before.low in ADVERBS and place > 1:
+                before = tokens[place - 2]
             told = before.low in SAYING and not before.after
             if before.low in ("its", "is", "was"):
                 told = topics & (_SECRETS | ACCESS | ENTRY) > 0
+            aside = before.after[-1:] in (",", ":", "…") or before.low in ("try", "type", "enter")
+            told = told or (aside and _is_close(message, place))
             told = told and is_plain(message, place, 5)
         else:
             continue
         if told:
             yield tokens[place].start, tokens[place].end
+
+
+def _is_close(message: Message, place: int) -> bool:
+    """«…, sunflower (all lowercase)»: nothing but the spelling stands behind."""
+    token, behind = message.tokens[place], message.tokens[place + 1]
+    known = message.topics & (_SECRETS | ACCESS | ENTRY | NETWORK) > 0
+    return (known or not token.after) and ("(" in behind.before or token.after in ("", ","))
 
 
 def _counted(message: Message) -> Iterator[Range]:
@@ -185,12 +257,13 @@ def _answers(message: Message) -> Iterator[Range]:
             continue
         between, at = message.joint(place)
         linked = at >= 0 and tokens[at].low in _ANSWERING and not between
-        if not linked and not any(sign in between for sign in (":", "—", "->", "=", "(")):
+        if not linked and not any(sign in between for sign in (":", "—", "->", "=", "(", "?")):
             continue
         last = place
         while last + 1 < len(tokens) and _goes_on_as_name(message, last):
             last += 1
-        if last - place < 3 and ends_clause(message, last):
+        ends = ends_clause(message, last) or tokens[last + 1].low in ("for", "on")
+        if last - place < 3 and ends:
             yield tokens[place].start, tokens[last].end
 
 

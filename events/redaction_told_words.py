@@ -17,6 +17,7 @@ from turnfold.events.redaction_topics import (
     ACCESS,
     ENTRY,
     FOREIGN,
+    NETWORK,
     PHRASE,
     SECRET,
     SPELL,
@@ -37,11 +38,15 @@ _DETERMINERS = frozenset(
 )
 _PHRASE_STARTS = frozenset("my the a two three four five six seven eight nine ten".split())
 _AGREED = SAYING | frozenset(
-    "on chose choose picked pick made make set pones pon usa mets metti põe wpisz вводи введи gib "
+    "on chose choose picked pick made make set pones mis metto metti pongo coloco ponho gesetzt "
+    "pon usa mets metti põe wpisz вводи введи gib "
     "nimm gebruik vul".split()
 )
+_TYPING = SAYING | {"text", "send", "message", "speak"}
 _CHANGING = frozenset("set put made changed picked chose".split())
 _WITHS = frozenset("with mit avec con".split())
+_TELLING = frozenset("tell tells telling".split())
+_SPEAKING = frozenset("saying whisper whispers whispering shout shouting speak type typing".split())
 _QUOTED = re.compile(
     rf"[\"“«「『](?P<v>[^\"”»」』\n{NOT_MASK}]{{3,48}})[\"”»」』]"
     rf"|(?<!\w)'(?P<w>[^'\n{NOT_MASK}]{{3,48}})'(?!\w)"
@@ -53,9 +58,11 @@ def told_words(message: Message) -> Iterator[Range]:
     topics = message.topics
     if topics & (_SECRETS | ENTRY | SPELL):
         yield from _quoted(message)
+    if topics & (_SECRETS | ENTRY):
+        yield from _named(message)
     if topics & _SECRETS:
         yield from _pointed_at(message)
-        yield from _named(message)
+    if topics & (_SECRETS | ENTRY):
         yield from _confirmed(message)
     if topics & WORD:
         yield from _announced(message)
@@ -83,7 +90,15 @@ def _quoted(message: Message) -> Iterator[Range]:
 def _is_quoted_secret(message: Message, first: int, behind: int) -> bool:
     tokens, marks, topics = message.tokens, message.marks, message.topics
     verb = tokens[first - 1].low if first else ""
+    if verb in ("it", "him", "her", "them") and first > 1:
+        verb = tokens[first - 2].low
     spelled = any(mark & SPELL for mark in marks[behind : behind + 2])
+    telling = any(token.low in _TELLING for token in tokens[max(0, first - 4) : first])
+    if (telling or verb in _SPEAKING) and topics & (ENTRY | WORD):
+        return True
+    typed = verb in ("type", "say", "shout", "enter", "answer", "words") and topics & (ENTRY | WORD)
+    if typed or (topics & NETWORK and verb in ("is", "its") and behind - first == 1):
+        return True
     if spelled and topics & (ACCESS | _SECRETS | ENTRY):
         return True
     if topics & ENTRY and (verb in ALOUD or verb in _WITHS):
@@ -130,7 +145,9 @@ def _named(message: Message) -> Iterator[Range]:
         if how.low == "word":
             low = tokens[place].low
             near = any(mark & SECRET for mark in marks[max(0, place - 9) : place])
-            told = before[-1:] == ["the"] and near and low.isalpha() and len(low) >= 4
+            spoken = before[-2:-1] != [] and before[-2] in _TYPING and message.topics & ENTRY
+            spoken = spoken and is_plain(message, place, 5)
+            told = before[-1:] == ["the"] and (near or spoken) and low.isalpha() and len(low) >= 4
         elif not is_plain(message, place, 4 if how.low == "as" else 5):
             continue
         elif how.low == "to":
@@ -159,9 +176,11 @@ def _confirmed(message: Message) -> Iterator[Range]:
         if tokens[place].before or not ends_clause(message, place):
             continue
         asked = any(
-            marks[back] & SECRET and "?" in tokens[back].after for back in range(max(0, at - 3), at)
+            marks[back] & _SECRETS and "?" in tokens[back].after
+            for back in range(max(0, at - 3), at)
         )
-        if asked or _owned_later(message, place):
+        renewed = [token.low for token in tokens[max(0, at - 3) : at]] == ["from", "now", "on"]
+        if asked or renewed or _owned_later(message, place):
             yield tokens[place].start, tokens[place].end
 
 
