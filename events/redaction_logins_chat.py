@@ -33,7 +33,52 @@ def _commanded(match: re.Match[str]) -> bool:
     return ends and (command or quoted) and not PROSE_ENDING.fullmatch(value)
 
 
+_SCRIPTED = re.compile(r"door|gate|open|unlock|secret|vault|hatch|bookcase|script|wall|portal", AI)
+_COMMANDS = frozenset(
+    "help menu open close lock unlock show hide reset start stop status list settings config hello "
+    "test ping info color colour texture sit stand follow dance".split()
+)
+
+
+def _said_on_channel(match: re.Match[str]) -> bool:
+    """`say /7 marzipan` near a door, not `say /1 help`."""
+    word, start = match["v"].strip(TRIM).lower(), match.start()
+    near = _SCRIPTED.search(match.string, max(0, start - 60), min(len(match.string), start + 90))
+    return near is not None and len(word) >= 4 and word not in _COMMANDS and word not in _NO_LOGINS
+
+
 CHAT_LOGIN_RULES = (
+    Rule(
+        kind="credential",
+        source="words said on a channel to a door",
+        cues=("say /", "type /", "shout /"),
+        pattern=Lazy(
+            rf"(?:say|type|shout)\s/\d{{1,9}}\s?[\"']?(?P<v>[^\s{NOT_MASK}\"'/]{{4,32}}+)", AI
+        ),
+        accept=_said_on_channel,
+    ),
+    Rule(
+        kind="credential",
+        source="somebody at an address, then a word at the end of the line",
+        cues=("@",),
+        pattern=Lazy(
+            r"@\d{1,3}(?:\.\d{1,3}){3}\s?[,/|]\s(?P<v>[a-z]{7,24})[ .!]{0,2}(?:\n|\Z)",
+            AI,
+        ),
+        accept=value_is(lambda value: value.lower() not in _NO_LOGINS),
+    ),
+    Rule(
+        kind="credential",
+        source="logins told as name, word",
+        cues=("log in w", "login w", "log in: ", "login: ", "creds: "),
+        pattern=Lazy(
+            rf"(?:log ?in|creds)(?:\s(?:w/|with|w)\s[^\n{NOT_MASK}:]{{0,24}})?:\s"
+            r"[a-z][\w.@\-]{1,32},\s"
+            rf"(?P<v>[a-z]{{7,24}}[!?$#]?)[ .]{{0,2}}(?:\n|\Z)",
+            AI,
+        ),
+        accept=value_is(lambda value: value.strip(TRIM).lower() not in _NO_LOGINS),
+    ),
     Rule(
         kind="credential",
         source="logins told as name/word, at the end of the line",

@@ -36,6 +36,7 @@ _NO_HEADS = frozenset(
     "had wrong correct right good bad strong weak for on of to in is was as or by from about "
     "without per via new old same one time plain text master hashed encrypted invalid".split()
 )
+_CURRENT = frozenset("todays tonights tomorrows weeks months mine ours".split())
 _ITS = frozenset("its thats it's is cest es é è это ist".split())
 _CHANGES = frozenset(
     "changed set reset updated switched changing cambiada cambiado geändert changé mudou cambiata "
@@ -65,6 +66,7 @@ _NAMES = frozenset(
 def told_by_cues(message: Message) -> Iterator[Range]:
     """The plain words that stand in a message as the value of a password cue."""
     tokens, marks = message.tokens, message.marks
+    yield from _of_the_day(message)
     for cue, mark in enumerate(marks):
         if mark & NETWORK:
             yield from _on_label(message, cue)
@@ -98,6 +100,16 @@ def _on_label(message: Message, network: int) -> Iterator[Range]:
     for token in tokens[network + 1 : network + 9]:
         if len(token.low) >= 16 and token.low.isdigit():
             yield token.start, token.end
+
+
+def _of_the_day(message: Message) -> Iterator[Range]:
+    """«ask for it, today's is cinnamonbun»."""
+    tokens = message.tokens
+    for place in range(2, len(tokens)):
+        if tokens[place - 1].low in ("is", "ist") and tokens[place - 2].low in _CURRENT:
+            span = _words(message, place, 1)
+            if span is not None:
+                yield span
 
 
 def _is_cue(message: Message, cue: int) -> bool:

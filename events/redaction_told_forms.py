@@ -139,7 +139,7 @@ _ACCOUNT_NAMES = frozenset("account acc acct alt ftp vpn wifi network ssid".spli
 _IS = frozenset("is was called ist es est é è".split())
 
 _THING = re.compile(
-    r"://|[()]|\?:|\\|@[\w.\-]+:|\A[0-9]+:[0-9]|\A[\w\-]+(?:\.[\w\-]+){2,}\Z"
+    r"://|[()]|\?:|\\|@[\w.\-]+:|\A[0-9]+:[0-9]|\A(?-i:[a-z0-9_\-]+(?:\.[a-z0-9_\-]+){2,})\Z"
     r"|(?:ctrl|alt|shift|sysrq|cmd|super|fn)[+\-]|\A[0-9]{4}-[0-9]{2}-[0-9]{2}",
     re.IGNORECASE,
 )

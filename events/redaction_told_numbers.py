@@ -109,7 +109,8 @@ def _is_told(message: Message, place: int, size: int) -> bool:
     first, last = message.tokens[place], message.tokens[place + size - 1]
     value, topics = message.text[first.start : last.end], message.topics
     link = max(message.link_before(place, number=True), message.link_behind(place + size - 1))
-    if value[-1] in "#*" or _KEYS.fullmatch(value):  # only keypads have these
+    keyed = last.after[:1] in ("#", "*") and value.isdigit()
+    if keyed or value[-1] in "#*" or _KEYS.fullmatch(value):  # only keypads have these
         link = max(link, 2)
     if _BLOCKS.fullmatch(value) and topics & OTP:
         link = 3
@@ -117,7 +118,7 @@ def _is_told(message: Message, place: int, size: int) -> bool:
         return False
     if not _has_form(message, place, size, link):
         return False
-    odd = value[0] == "0" or not value.isdigit()
+    odd = keyed or value[0] == "0" or not value.isdigit()
     backed = odd or topics & (HUSH | ENTRY | DIAL) > 0
     topic = _topic(message, value, link, odd=odd)
     if not topic and link == 3 and _KEYED.fullmatch(value) and topics & (ENTRY | DIAL | HUSH):

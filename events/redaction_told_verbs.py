@@ -56,7 +56,7 @@ def told_by_verbs(message: Message) -> Iterator[Range]:
         yield from _used(message)
     if topics & HUSH and topics & OPENED:
         yield from _opening(message)
-    if topics & (HUSH | SECRET) and topics & ENTRY:
+    if topics & ENTRY:
         yield from _reused(message)
     if topics & SPELL:
         yield from _spelled(message)
@@ -123,7 +123,7 @@ def _asked_for(message: Message) -> Iterator[Range]:
         if tokens[verb].low in ("it", "them", "him", "her", "with") and verb > 1:
             verb -= 1
         low, before = tokens[verb].low, tokens[verb - 1]
-        if low not in _ASKED or tokens[verb].after or tokens[place].before:
+        if low not in _ASKED or tokens[verb].after not in ("", ":") or tokens[place].before:
             continue
         if low not in _GIVING and verb != place - 1:
             continue
@@ -175,6 +175,12 @@ def _reused(message: Message) -> Iterator[Range]:
         if not is_plain(message, place, 5):
             continue
         before, behind = lows[place - 1], lows[place + 1 : place + 3]
+        owned = lows[max(0, place - 3) : place]
+        if before in ("is", "its") and (owned[:-1][-1:] in (["everywhere"], ["everything"])):
+            yield tokens[place].start, tokens[place].end
+            continue
+        if not message.topics & (HUSH | SECRET):
+            continue
         everything = before in ("everything", "everywhere") and tokens[place - 1].after
         used = before in ("uses", "use", "used")
         used &= behind == ["for", "everything"] or behind[:1] == ["everywhere"]

@@ -45,6 +45,8 @@ _AGREED = SAYING | frozenset(
 _TYPING = SAYING | {"text", "send", "message", "speak"}
 _CHANGING = frozenset("set put made changed picked chose".split())
 _WITHS = frozenset("with mit avec con".split())
+_SO = frozenset("so aka its ie hence thus meaning now".split())
+_SIGN = re.compile(r"[:(){}\[\]<>=/\\;_.]")
 _TELLING = frozenset("tell tells telling".split())
 _SPEAKING = frozenset("saying whisper whispers whispering shout shouting speak type typing".split())
 _QUOTED = re.compile(
@@ -96,6 +98,8 @@ def _is_quoted_secret(message: Message, first: int, behind: int) -> bool:
     telling = any(token.low in _TELLING for token in tokens[max(0, first - 4) : first])
     if (telling or verb in _SPEAKING) and topics & (ENTRY | WORD):
         return True
+    if any(_SIGN.search(message.word(place)) for place in range(first, behind)):
+        return False
     typed = verb in ("type", "say", "shout", "enter", "answer", "words") and topics & (ENTRY | WORD)
     if typed or (topics & NETWORK and verb in ("is", "its") and behind - first == 1):
         return True
@@ -109,6 +113,8 @@ def _is_quoted_secret(message: Message, first: int, behind: int) -> bool:
             if any(mark & (_SECRETS if verb in SAYING else WORD) for mark in near):
                 return True
     asked = tokens[0].low in ("what", "whats", "how")
+    if verb in _SO and behind == len(tokens) and not asked and behind - first <= 3:
+        return any(mark & _SECRETS for mark in marks[max(0, first - 12) : first])
     announced = any(mark & WORD for mark in marks[max(0, first - 6) : first])
     return announced and not asked and message.link_before(first) >= 2
 
@@ -146,7 +152,14 @@ def _named(message: Message) -> Iterator[Range]:
             low = tokens[place].low
             near = any(mark & SECRET for mark in marks[max(0, place - 9) : place])
             spoken = before[-2:-1] != [] and before[-2] in _TYPING and message.topics & ENTRY
-            spoken = spoken and is_plain(message, place, 5)
+            spoken = (
+                spoken
+                and is_plain(message, place, 5)
+                and (
+                    ends_clause(message, place)
+                    or tokens[place + 1].low in ("to", "on", "and", "at")
+                )
+            )
             told = before[-1:] == ["the"] and (near or spoken) and low.isalpha() and len(low) >= 4
         elif not is_plain(message, place, 4 if how.low == "as" else 5):
             continue

@@ -102,12 +102,13 @@ _FAMILIES: dict[int, str] = {
         kapısı, kasa, kasanın, bavul, garaj, dolap, alarmı, asansör
     """,
     OTP: """
-        bitlocker recovery, steam says, google says, authenticator says, app says, forward the code,
-        read the code, to your phone, to ur phone, to my phone, sms, verification is, bitlocker,
-        just sent me, sent me a text, sent you a text, google sent, is that you, was that you, that
-        wasn't me, bank sent, just got a text, they sent me, number match, sent a code, sent me a
-        code, texted a code, emailed a code, code by sms, sms says, text says, code in the text, the
-        code expires, one-time passcode, temp code, temporary code, einmalcode, tan ist, tan lautet,
+        bank thing sent, thing sent me, app sent me, they texted me, text me the, bitlocker
+        recovery, steam says, google says, authenticator says, app says, forward the code, read the
+        code, to your phone, to ur phone, to my phone, sms, verification is, bitlocker, just sent
+        me, sent me a text, sent you a text, google sent, is that you, was that you, that wasn't me,
+        bank sent, just got a text, they sent me, number match, sent a code, sent me a code, texted
+        a code, emailed a code, code by sms, sms says, text says, code in the text, the code
+        expires, one-time passcode, temp code, temporary code, einmalcode, tan ist, tan lautet,
         código de un solo uso, code à usage unique, text from, from the bank, bank text, backup
         ones, verification thing, that verification, auth code, auth app, my authy, code generator,
         kod z smsa, sms kodu, sms-code, tan nummer, read out, read back, read it back, read me, bank
@@ -121,23 +122,23 @@ _FAMILIES: dict[int, str] = {
         из смс, смс, doğrulama kodu, sim, esim
     """,
     SECRET: """
-        temp password, first-time pw, got hacked, was hacked, hacked bc, hacked because, shared
-        secret, preshared key, pre-shared key, shared key, vpn secret, group secret, ipsec secret,
-        radius secret, filevault recovery, bitlocker recovery, keepass master, bitwarden master,
-        lastpass master, 1password master, master is, wifi ww, ww is, ww van, lösen, la contra, tu
-        contra, mi contra, u/n, channel key, chan key, group key, party key, lobby key, was reset,
-        been reset, were reset, reset me, reset you, reset us, reset it to, reset to, security key,
-        wep key, passkey, şifremiz, şifreniz, şifremizi, passwortes, passwörter, wachtwoorden,
-        contraseñas, senhas, parole chiave, паролик, пас, salasanani, apssword, passwrod, passowrd,
-        paswword, passsword, psasword, passwort, pasword, passwd, password's, pass word, pazzword,
-        p/w, passcode's, pwrd, pswd, pswrd, schlüssel für wlan, wlan schlüssel, wlan-schlüssel,
-        netzwerkschlüssel, clé wifi, clé wi-fi, chiave wifi, clave wifi, clave del wifi,
-        passphrases, pw's, passwort ist, шифр, password, passwords, password field, passwrd,
-        pssword, passord, pword, pass, pw, pwd, pws, passphrase, pssphrase, pass phrase, psk,
-        kennwort, mot de passe, mdp, contraseña, contrasena, senha, palavra-passe, palavra passe,
-        wachtwoord, hasło, haslo, hasła, hasłem, пароль, пароля, пароли, паролем, parola, şifre,
-        şifresi, şifrem, sifre, sifresi, lösenord, lösenordet, passordet, kodeord, adgangskode,
-        salasana, heslo, jelszó, lozinka, geslo, wpa key, network key, master pass
+        auth token, bot token, deploy token, temp password, first-time pw, got hacked, was hacked,
+        hacked bc, hacked because, shared secret, preshared key, pre-shared key, shared key, vpn
+        secret, group secret, ipsec secret, radius secret, filevault recovery, bitlocker recovery,
+        keepass master, bitwarden master, lastpass master, 1password master, master is, wifi ww, ww
+        is, ww van, lösen, la contra, tu contra, mi contra, u/n, channel key, chan key, group key,
+        party key, lobby key, was reset, been reset, were reset, reset me, reset you, reset us,
+        reset it to, reset to, security key, wep key, passkey, şifremiz, şifreniz, şifremizi,
+        passwortes, passwörter, wachtwoorden, contraseñas, senhas, parole chiave, паролик, пас,
+        salasanani, apssword, passwrod, passowrd, paswword, passsword, psasword, passwort, pasword,
+        passwd, password's, pass word, pazzword, p/w, passcode's, pwrd, pswd, pswrd, schlüssel für
+        wlan, wlan schlüssel, wlan-schlüssel, netzwerkschlüssel, clé wifi, clé wi-fi, chiave wifi,
+        clave wifi, clave del wifi, passphrases, pw's, passwort ist, шифр, password, passwords,
+        password field, passwrd, pssword, passord, pword, pass, pw, pwd, pws, passphrase, pssphrase,
+        pass phrase, psk, kennwort, mot de passe, mdp, contraseña, contrasena, senha, palavra-passe,
+        palavra passe, wachtwoord, hasło, haslo, hasła, hasłem, пароль, пароля, пароли, паролем,
+        parola, şifre, şifresi, şifrem, sifre, sifresi, lösenord, lösenordet, passordet, kodeord,
+        adgangskode, salasana, heslo, jelszó, lozinka, geslo, wpa key, network key, master pass
     """,
     WORD: """
         tonights word, say the words, wants the words, want the words, need the words, tonight's
@@ -171,17 +172,17 @@ _FAMILIES: dict[int, str] = {
         log him in, log her in, decrypt, decrypts, unzip, the other one, apple id thing, sticker,
         the sheet, login, logins, log in, log on, logon, log into, logs u out, logs you out, logged
         out, sign in, sign-in, signin, account, acc, acct, creds, credentials, wifi, wi-fi, wlan,
-        wireless, hotspot, network, guest network, router, vpn, ssh, ftp, sftp, rdp, root, admin,
-        username, user name, unlock, key for, key u, key under, recovery code, recovery codes,
-        backup codes, activation code, redeem code, netflix, mailbox, icloud, apple id, portal,
-        payroll, laptop, ipad, tablet, phone, the pdf, the zip, zip file, archive, encrypted, conto,
-        konto, compte, cuenta, minha conta, tua conta, account van, konta, аккаунт, аккаунта,
-        вайфай, вай-фай, логин, hesap, hesabı, hesabın, zugang, zugangsdaten, anmelden, einloggen,
-        connecter, identifiants, accès, usuario, acceder, rede, inloggen, zaloguj, accesso, sieć,
-        sieci, сеть, сети, ağ, usb stick, shared folder, lock screen, lockscreen, access key, master
-        key, wifi key, stream key, game key, license key, serial key, activation key, product key,
-        cd key, encryption key, room key, region key, the key to, recovery key, backup key, unlock
-        key
+        wireless, hotspot, network, guest network, router, vpn, ssid, wps, ssh, ftp, sftp, rdp,
+        root, admin, username, user name, unlock, key for, key u, key under, recovery code, recovery
+        codes, backup codes, activation code, redeem code, netflix, mailbox, icloud, apple id,
+        portal, payroll, laptop, ipad, tablet, phone, the pdf, the zip, zip file, archive,
+        encrypted, conto, konto, compte, cuenta, minha conta, tua conta, account van, konta,
+        аккаунт, аккаунта, вайфай, вай-фай, логин, hesap, hesabı, hesabın, zugang, zugangsdaten,
+        anmelden, einloggen, connecter, identifiants, accès, usuario, acceder, rede, inloggen,
+        zaloguj, accesso, sieć, sieci, сеть, сети, ağ, usb stick, shared folder, lock screen,
+        lockscreen, access key, master key, wifi key, stream key, game key, license key, serial key,
+        activation key, product key, cd key, encryption key, room key, region key, the key to,
+        recovery key, backup key, unlock key
     """,
     THING: """
         key, token
@@ -191,7 +192,7 @@ _FAMILIES: dict[int, str] = {
     """,
     NETWORK: """
         wifi, wi-fi, wlan, wireless, hotspot, network, router, ssid, вайфай, вай-фай, rede, sieć,
-        ağ, wpa, wpa2
+        ağ, wpa, wpa2, wps
     """,
     ENTRY | OPENED: """
         and it opens, it slides, slides open, swings open, pops open, slides away, door appears,
@@ -208,12 +209,14 @@ _FAMILIES: dict[int, str] = {
     ENTRY: """
         by saying, by typing, by whispering, by telling, say to the, if they say, when they say,
         pool gate, pool door, roof door, roof terrace, chest code, touch the, bookcase, password is
-        asked, if that doesnt work, on channel, listens on, it forced us, it desk, temporary one,
-        temp one, gave me a new one, got a new one, a fresh one, gotta change it, have to change it,
-        change it asap, change it after, change it later, change it when, reset yours, reset ur,
-        reset your, reset mine, reset his, reset her, reset their, it reset, the bot, only lets you,
-        wont let you, say the word, type the word, text the word, from now on, if that doesn't work,
-        if it doesnt work, if it doesn't work, ive used since, i've used since, always used, same as
+        asked, must type, today's is, todays is, tonight's is, tonights is, this weeks is, must say,
+        gotta type, gotta say, required to type, has to say, has to type, still use, still using, if
+        that doesnt work, on channel, listens on, it forced us, it desk, temporary one, temp one,
+        gave me a new one, got a new one, a fresh one, gotta change it, have to change it, change it
+        asap, change it after, change it later, change it when, reset yours, reset ur, reset your,
+        reset mine, reset his, reset her, reset their, it reset, the bot, only lets you, wont let
+        you, say the word, type the word, text the word, from now on, if that doesn't work, if it
+        doesnt work, if it doesn't work, ive used since, i've used since, always used, same as
         always, it prompts, prompts for, they'll ask, theyll ask, she'll ask, he'll ask, it'll ask,
         itll ask, you'll be asked, if it asks, when it asks, unlock it with, unlock with, log in as,
         logs in as, sign in as, the old one, my usual, the usual one, orb, sphinx, riddle, unlocks

@@ -12,7 +12,7 @@ from turnfold.events.redaction import redact
 
 TABLE = Path(__file__).with_name("redaction_wordings.tsv")
 ORDINARY = "N"
-MISSES_MAX = 16
+MISSES_MAX = 21
 """Known misses in all rounds together (docs/explanation/redaction.md names their kinds)."""
 
 
@@ -34,7 +34,7 @@ ORDINARY_ROWS = [text for turn, text, _ in ROWS if turn == ORDINARY]
 def test_told_secrets_go() -> None:
     told = [(turn, text, secret) for turn, text, secret in ROWS if turn != ORDINARY]
     missed = [turn for turn, text, secret in told if secret in redact(text)]
-    assert len(told) == 750
+    assert len(told) == 950
     assert len(missed) <= MISSES_MAX, sorted(missed)
 
 
