@@ -77,20 +77,20 @@ _FAMILIES: dict[int, str] = {
         safebox, money box, toolbox, gun safe, trunk, dispenser, kiosk, summer house, caravan,
         treehouse, tuck shop, tack room, wine cellar, darkroom, boiler room, meter box, bin store,
         bike store, bike room, cycle store, gatehouse, kennel, chicken coop, polytunnel, rooftop,
-        crate, bar cabinet, medicine cabinet, filing cabinet, shed, bike shed, little box, key
-        cupboard, linen cupboard, dörr, dörren, porten, grind, grinden, larm, larmet, kassaskåp,
-        dør, døren, døra, alarmen, ovi, oven, portti, hälytin, hoofdingang, achterdeur, rolluik,
-        rolltor, kellertür, gartentor, cave, local à vélos, garagem, cancela, cochera, verja, box
-        auto, cantina, piwnica, komórka, подвал, кладовка, depo, bodrum, doorbell, bell, button,
-        bins, hut, shutter, shutters, turnstile, portacabin, greenhouse, cellar, attic, basement,
-        laundry, changing room, bathroom, toilet, staff room, hek, poortje, furteczka, panel,
-        entrance, front entrance, parcel box, parcel locker, mailbox, letterbox, barrier, storage
-        unit, lodge, cottage, cupboard, fridge, drawer, cage, boat house, boathouse, warehouse,
-        office, reception, eingang, hintertür, briefkasten, entrée, boîte aux lettres, entrada,
-        buzón, ingresso, ingang, wejście, wejścia, вход, входа, шкафчик, шлагбаум, giriş, door,
-        doors, gate, gates, garage, safe, alarm, locker, lockers, suitcase, luggage, briefcase,
-        lock, locks, vault, elevator, lift, lobby, car park, parking, stairwell, building, back
-        door, front door, side door, backdoor, cabinet, server room, storage, airbnb, key cabinet,
+        bar cabinet, medicine cabinet, filing cabinet, shed, bike shed, little box, key cupboard,
+        linen cupboard, dörr, dörren, porten, grind, grinden, larm, larmet, kassaskåp, dør, døren,
+        døra, alarmen, ovi, oven, portti, hälytin, hoofdingang, achterdeur, rolluik, rolltor,
+        kellertür, gartentor, cave, local à vélos, garagem, cancela, cochera, verja, box auto,
+        cantina, piwnica, komórka, подвал, кладовка, depo, bodrum, doorbell, bell, button, bins,
+        hut, shutter, shutters, turnstile, portacabin, greenhouse, cellar, attic, basement, laundry,
+        changing room, bathroom, toilet, staff room, hek, poortje, furteczka, panel, entrance, front
+        entrance, parcel box, parcel locker, mailbox, letterbox, barrier, storage unit, lodge,
+        cottage, cupboard, fridge, drawer, cage, boat house, boathouse, warehouse, office,
+        reception, eingang, hintertür, briefkasten, entrée, boîte aux lettres, entrada, buzón,
+        ingresso, ingang, wejście, wejścia, вход, входа, шкафчик, шлагбаум, giriş, door, doors,
+        gate, gates, garage, safe, alarm, locker, lockers, suitcase, luggage, briefcase, lock,
+        locks, vault, elevator, lift, lobby, car park, parking, stairwell, building, back door,
+        front door, side door, backdoor, cabinet, server room, storage, airbnb, key cabinet,
         intercom, buzzer, tür, haustür, garagentor, tresor, schließfach, schliessfach, koffer,
         alarmanlage, keller, hoftor, aufzug, fahrradschloss, porte, portail, portillon, immeuble,
         l'immeuble, coffre, coffre-fort, valise, alarme, interphone, puerta, portal, portón, caja
@@ -188,7 +188,7 @@ _FAMILIES: dict[int, str] = {
         key, token
     """,
     TOLD: """
-        its now, it's now, now its, reset, temporary
+        its now, it's now, now its, temporary
     """,
     NETWORK: """
         wifi, wi-fi, wlan, wireless, hotspot, network, router, ssid, вайфай, вай-фай, rede, sieć,
@@ -207,33 +207,32 @@ _FAMILIES: dict[int, str] = {
         opened, to the guard, you're in, youre in, ur in, wpuszczą, пустят, откроется
     """,
     ENTRY: """
-        by saying, by typing, by whispering, by telling, say to the, if they say, when they say,
-        pool gate, pool door, roof door, roof terrace, chest code, touch the, bookcase, password is
-        asked, must type, today's is, todays is, tonight's is, tonights is, this weeks is, must say,
-        gotta type, gotta say, required to type, has to say, has to type, still use, still using, if
-        that doesnt work, on channel, listens on, it forced us, it desk, temporary one, temp one,
-        gave me a new one, got a new one, a fresh one, gotta change it, have to change it, change it
-        asap, change it after, change it later, change it when, reset yours, reset ur, reset your,
-        reset mine, reset his, reset her, reset their, it reset, the bot, only lets you, wont let
-        you, say the word, type the word, text the word, from now on, if that doesn't work, if it
-        doesnt work, if it doesn't work, ive used since, i've used since, always used, same as
-        always, it prompts, prompts for, they'll ask, theyll ask, she'll ask, he'll ask, it'll ask,
-        itll ask, you'll be asked, if it asks, when it asks, unlock it with, unlock with, log in as,
-        logs in as, sign in as, the old one, my usual, the usual one, orb, sphinx, riddle, unlocks
-        with, unlock with, other field, next field, bottom one, second one down, guard asks, guard
-        will ask, pa entrar, pra entrar, zum reinkommen, um reinzukommen, to be let in, let in, gets
-        in with, get in with, got in with, get thru, get through, to get thru, one pw for, same pw
-        for, to get inside, second question, type exactly, exactly this, get past, use everywhere,
-        what i use, i always use, always use, if anyone asks, if someone asks, wants you to say,
-        wants the word, the doorman, doorman, who goes there, asks first, sent you, open it, to get
-        on, to get in, to get into, to get past, to unlock, want on it, want on, want in, still
-        works, it asks, they ask, he asks, she asks, wizard asks, asks for, asks you, asks u, will
-        ask, when asked, if asked, prompt, prompts, prompted, what do i type, what to type, what you
-        type, second box, bottom box, second field, bottom field, password field, past the,
-        challenge you, knock, the guard, bouncer, fragt, gefragt, reinzukommen, kommst du rein, pour
-        entrer, te connecter, para entrar, per entrare, om in te loggen, żeby wejść, чтобы войти,
-        спросит, вводи, введи, girmek için, demande, pregunta, chiede, vraagt, pyta, sorarsa, for
-        everything, same everywhere
+        by saying, by typing, by whispering, say to the, if they say, when they say, pool gate, pool
+        door, roof door, roof terrace, chest code, touch the, bookcase, password is asked, must
+        type, today's is, todays is, tonight's is, tonights is, this weeks is, must say, gotta type,
+        gotta say, required to type, has to say, has to type, still use, still using, if that doesnt
+        work, on channel, listens on, it forced us, it desk, temporary one, temp one, gave me a new
+        one, got a new one, a fresh one, gotta change it, have to change it, change it asap, change
+        it after, change it later, change it when, reset yours, reset ur, reset your, reset mine,
+        reset his, reset her, reset their, it reset, only lets you, wont let you, say the word, type
+        the word, text the word, from now on, if that doesn't work, if it doesnt work, if it doesn't
+        work, ive used since, i've used since, always used, same as always, it prompts, prompts for,
+        they'll ask, theyll ask, she'll ask, he'll ask, it'll ask, itll ask, you'll be asked, if it
+        asks, when it asks, unlock it with, unlock with, log in as, logs in as, sign in as, my
+        usual, the usual one, orb, sphinx, riddle, unlocks with, unlock with, other field, next
+        field, bottom one, second one down, guard asks, guard will ask, pa entrar, pra entrar, zum
+        reinkommen, um reinzukommen, to be let in, let in, gets in with, get in with, got in with,
+        get thru, get through, to get thru, one pw for, same pw for, to get inside, second question,
+        type exactly, exactly this, get past, use everywhere, what i use, i always use, always use,
+        if anyone asks, if someone asks, wants you to say, wants the word, the doorman, doorman, who
+        goes there, asks first, sent you, open it, to get on, to get in, to get into, to get past,
+        to unlock, want on it, want on, want in, still works, it asks, they ask, he asks, she asks,
+        wizard asks, asks for, asks you, asks u, will ask, when asked, if asked, prompt, prompts,
+        prompted, what do i type, what to type, what you type, second box, bottom box, second field,
+        bottom field, password field, past the, challenge you, knock, the guard, bouncer, fragt,
+        gefragt, reinzukommen, kommst du rein, pour entrer, te connecter, para entrar, per entrare,
+        om in te loggen, żeby wejść, чтобы войти, спросит, вводи, введи, girmek için, demande,
+        pregunta, chiede, vraagt, pyta, sorarsa, for everything, same everywhere
     """,
     SPELL: """
         with a space, with the space, w/o the caps, without the caps, without caps, no capitals,
@@ -261,26 +260,25 @@ _FAMILIES: dict[int, str] = {
         write down, note down, save this, don't forget it, writing it down, your birthday, my
         birthday, ur birthday, our anniversary, mums birthday, moms birthday, dads birthday, like
         always, as always, as usual, same as ever, writing this down, last time, so u dont lose it,
-        so you dont lose it, so you don't lose it, memorize, memorise, memorize it, for later, i'll
-        say it once, ill say it once, saying it once, repeat after me, only saying this once, still
-        the default, mine is, mine is always, always the same, don't tell mom, wedding, his
-        birthday, her birthday, same for, irl emergency, emergency only, friends only, only for you,
-        just for you, you only, for your eyes, don't post this, dont post this, delete it, burn
-        after, burn this, erase this, please forget, don't ask, dont ask, that is all, come at me,
-        don't judge, dont judge, no judging, dont laugh, don't laugh, shame on me, psst, shh, shhh,
-        between us, between you and me, don't tell, dont tell, don't share, dont share, don't pass
-        it, don't give it, keep it to yourself, keep it secret, keep this, keep it safe, delete
-        after, delete this, delete it after, not in chat, put it in chat, you didn't hear, u didnt
-        hear, never told you, never told u, told ya, told you twice, told you already, told me,
-        nobody else, no one else, write this down, write it down, jot this down, remember this, pm
-        it, dm it, i'll pm, ill pm, i'll dm, ill dm, in case, just so you have it, sticky note,
-        post-it, forget it lol, don't lose it, dont lose it, one use, single use, expires, expire,
-        hurry, rotate it, nobody changed, secret, hint, wrong window, wrong chat, ignore pls,
-        niemandem, nicht weitersagen, für dich, garde-le, ne le dis, no se lo digas, no se la digas,
-        tua conta, não conte, non dirlo, niet doorsturen, nikomu, никому, kimseye, birthday,
-        anniversary, pet's name, dogs name, dog's name, cats name, cat's name, grandmother, usual
-        place, the usual, same one, server room, the other thing, for the rest, não conta pra, não
-        conta para
+        so you dont lose it, so you don't lose it, memorize, memorise, memorize it, i'll say it
+        once, ill say it once, saying it once, repeat after me, only saying this once, still the
+        default, mine is, mine is always, always the same, don't tell mom, wedding, his birthday,
+        her birthday, same for, irl emergency, emergency only, friends only, only for you, just for
+        you, you only, for your eyes, don't post this, dont post this, delete it, burn after, burn
+        this, erase this, please forget, don't ask, dont ask, that is all, come at me, don't judge,
+        dont judge, no judging, dont laugh, don't laugh, shame on me, psst, shh, shhh, between us,
+        between you and me, don't tell, dont tell, don't share, dont share, don't pass it, don't
+        give it, keep it to yourself, keep it secret, keep this, keep it safe, delete after, delete
+        this, delete it after, not in chat, put it in chat, you didn't hear, u didnt hear, never
+        told you, never told u, told ya, told you twice, told you already, told me, nobody else, no
+        one else, write this down, write it down, jot this down, remember this, pm it, dm it, i'll
+        pm, ill pm, i'll dm, ill dm, in case, just so you have it, sticky note, post-it, forget it
+        lol, don't lose it, dont lose it, one use, single use, expires, expire, hurry, rotate it,
+        nobody changed, secret, hint, wrong window, wrong chat, ignore pls, niemandem, nicht
+        weitersagen, für dich, garde-le, ne le dis, no se lo digas, no se la digas, tua conta, não
+        conte, non dirlo, niet doorsturen, nikomu, никому, kimseye, birthday, anniversary, pet's
+        name, dogs name, dog's name, cats name, cat's name, grandmother, usual place, the usual,
+        same one, server room, the other thing, for the rest, não conta pra, não conta para
     """,
     DIAL: """
         the star, the tick, the hash, the pound, the asterisk, tick, press ok, press star, press

@@ -21,6 +21,9 @@ ATTACKS: tuple[str, ...] = (
     "gate is 4471, ", "its sunfl0wer with a zero ", "say cheese and knock ", "one two three pin ",
     "left 31 right 7 safe ", "secret word: aa bb ", "'abc' all caps ", "security question A ",
     '"pw":[', '"pw":["a1",', '"pw":{"a":', '"passwords": [1234, ', '"pins":["', "\\", '["a", ',
+    "pw for the door is ", "wifi: 'a' / bb ", "say /7 door ", "connect a bb' ", "pw (aa ",
+    "today's is aa wifi ", "right to 3, left to 4, safe ", "a@1.2.3.4, ", "login: a / bb ",
+    "when it asks say bb, ",
 )  # fmt: skip
 
 
