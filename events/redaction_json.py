@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from turnfold.events.redaction_rule import NOT_MASK, Lazy, Rule
+from turnfold.events.redaction_views import MASK
 
 AI = re.ASCII | re.IGNORECASE
 
@@ -53,6 +54,7 @@ _NUMBER = r"-?[0-9]{1,256}+(?:\.[0-9]{1,256}+)?"
 _ENDS = r"(?=\s{0,64}[,}\]])"
 _LITERAL = re.compile(rf"(?:(?P<word>{_WORD})|{_NUMBER}){_ENDS}", AI)
 _MEMBER = re.compile(rf"{_QUOTE}{_COLON}(?:{_QUOTE}|[{NOT_MASK}]|(?:{_WORD}|{_NUMBER}){_ENDS})", AI)
+_NEXT = re.compile(rf"{NOT_MASK}{_QUOTE}\s{{0,4}},\s{{0,64}}{_QUOTE}")
 _FOLLOWS = re.compile(r"\s{0,64}(?:[,}\]]|\Z)")
 
 
@@ -71,6 +73,11 @@ def is_member(text: str, end: int) -> bool:
     Then nothing but that value is what the name tells, however telling the name is.
     """
     return _MEMBER.match(text, end) is not None
+
+
+def is_of_next_member(text: str, start: int, end: int) -> bool:
+    """Whether between a cue and what it may tell its own value was replaced and a name follows."""
+    return MASK in text[start:end] and _NEXT.search(text, start, end) is not None
 
 
 def bare_end(text: str, start: int, end: int) -> int:

@@ -21,7 +21,7 @@ from turnfold.events.redaction_access import (
 )
 from turnfold.events.redaction_codes import CODE_RULES
 from turnfold.events.redaction_containers import OPENED, container_spans
-from turnfold.events.redaction_json import JSON_RULES, bare_end
+from turnfold.events.redaction_json import JSON_RULES, bare_end, is_of_next_member
 from turnfold.events.redaction_logins import LOGIN_RULES
 from turnfold.events.redaction_message import FAMILIES, families, pieces
 from turnfold.events.redaction_money import MONEY_RULES
@@ -232,6 +232,8 @@ class _Scan:
         if rule.accept is not None and not rule.accept(match):
             return None
         start, end = match.span(rule.group)
+        if rule.kind == "code" and is_of_next_member(self._text, match.start(), start):
+            return None
         if rule.kind == "cap":
             start, end = self._whole_address(start, end)
         elif end == match.end():

@@ -19,7 +19,8 @@ from turnfold.events.log.generation_file import (
     GENERATION_HEADER_BYTES,
     LoadedGeneration,
     generation_path,
-    generation_position,
+    header_position,
+    is_directory,
     list_generations,
     load_generation,
 )
@@ -179,8 +180,8 @@ def _in_generation(disk: Disk, name: str, plan: ErasurePlan[Span], pause: Pause)
 
     If its structure is damaged, nobody can tell what lies where: all of its parts are zeroed.
     """
-    if (generation_position(name) or 0) < plan.first:
-        return  # older than every session that is concerned
+    if header_position(disk, name) < plan.first or is_directory(disk, name):
+        return  # older than every session that is concerned, or no file
     loaded = load_generation(disk, name, None)
     pause()
     file = disk.open(generation_path(name), write=True)

@@ -60,11 +60,15 @@ class GenerationHeader:
 
 @attrs.frozen
 class Rejected:
-    """A generation that can't be used, the reason to quarantine it for, and in words."""
+    """A generation that can't be used, the reason to quarantine it for, and in words.
+
+    `gone`: it isn't there any more; a writer may have retired it since it was listed.
+    """
 
     name: str
     reason: Reason
     message: str
+    gone: bool = False
 
 
 @attrs.frozen(repr=False)
@@ -118,6 +122,14 @@ def list_generations(disk: Disk) -> list[str]:
     return sorted((name for name in names if generation_position(name) is not None), reverse=True)
 
 
+def is_directory(disk: Disk, name: str) -> bool:
+    """Whether somebody put a directory in a generation's place: then it holds nothing of ours."""
+    try:
+        return disk.status(generation_path(name)).is_directory
+    except StorePathError:
+        return False  # a link: whoever opens it says so
+
+
 # --- the header --------------------------------------------------------------------------------
 
 
@@ -161,20 +173,48 @@ def decode_header(data: bytes) -> GenerationHeader:
 # --- reading -------------------------------------------------------------------------------------
 
 
+def header_position(disk: Disk, name: str) -> int:
+    """The position that a generation's name and header agree on; POSITION_MAX if they don't.
+
+    A file that was renamed, swapped or copied may hold text of any age. Raises StorageError.
+    """
+    try:
+        file = disk.open(generation_path(name))
+    except (StorePathError, FileNotFoundError):
+        return POSITION_MAX
+    try:
+        header = decode_header(file.read(0, GENERATION_HEADER_BYTES))
+        whole = file.status().size == header.file_bytes
+    except (CorruptData, UnsupportedFormat):
+        return POSITION_MAX
+    finally:
+        file.close()
+    is_named = name == generation_name(header.position, header.digest)
+    return header.position if is_named and whole else POSITION_MAX
+
+
 def load_generation(disk: Disk, name: str, store_id: bytes | None) -> LoadedGeneration | Rejected:
     """The generation with this file name, if its header and its skeleton's digest hold.
 
     `store_id` None accepts any store's. Never raises for what the file holds; StorageError if the
     device fails.
     """
-    try:
-        file = disk.open(generation_path(name))
-    except (StorePathError, FileNotFoundError) as error:
-        return Rejected(name, Reason.QUARANTINED_INVALID, f"it can't be opened: {error}")
+    file = _opened(disk, name)
+    if isinstance(file, Rejected):
+        return file
     try:
         return _load(file, name, store_id)
     finally:
         file.close()
+
+
+def _opened(disk: Disk, name: str) -> File | Rejected:
+    try:
+        return disk.open(generation_path(name))
+    except FileNotFoundError:
+        return Rejected(name, Reason.QUARANTINED_INVALID, "it isn't there any more", gone=True)
+    except StorePathError as error:
+        return Rejected(name, Reason.QUARANTINED_INVALID, f"it can't be opened: {error}")
 
 
 def _load(file: File, name: str, store_id: bytes | None) -> LoadedGeneration | Rejected:
@@ -211,7 +251,9 @@ def restore_generation(
     disk: Disk, loaded: LoadedGeneration, *, content: bool = True
 ) -> StoreState | Rejected:
     """The state that a generation holds; without `content` its texts are withheld."""
-    file = disk.open(generation_path(loaded.name))
+    file = _opened(disk, loaded.name)
+    if isinstance(file, Rejected):
+        return file
     try:
         reader = PartReader(file, loaded.payload_offset)
         state = restore(loaded.skeleton, reader.take if content else None)

@@ -20,6 +20,7 @@ from turnfold.events.log.generation_file import (
     generation_name,
     generation_path,
     generation_position,
+    is_directory,
     list_generations,
     load_generation,
 )
@@ -227,7 +228,9 @@ class Generations:
         Raises StorageError.
         """
         kept = set(self.newest_verified(KEPT_MIN))
-        names = list_generations(self._disk)
+        names = [
+            name for name in list_generations(self._disk) if not is_directory(self._disk, name)
+        ]
         sizes = {name: self._disk.status(generation_path(name)).size for name in names}
         total, count = sum(sizes.values()), len(sizes)
         retired: list[GenerationFile] = []

@@ -94,13 +94,17 @@ class Quarantine:
         return finding
 
     def empty(self) -> int:
-        """Remove everything, durably; how many files it was. Raises StorageError."""
-        files = self.files()
-        for file in files:
-            self._remove(f"{QUARANTINE_DIRECTORY}/{file.name}")
-        if files:
+        """Remove everything, durably; how many files it was. Raises StorageError.
+
+        A directory that somebody put among the store's files stays: what is in it isn't the
+        store's, and `verify --erased` looks into it.
+        """
+        paths = [path for path in self._paths() if not self._is_directory(path)]
+        for path in paths:
+            self._remove(path)
+        if paths:
             self._disk.sync_directory(QUARANTINE_DIRECTORY)
-        return len(files)
+        return len(paths)
 
     def _write_copy(self, path: str, file: File, offset: int, end: int) -> bool:
         discard(self._disk, path)

@@ -54,7 +54,8 @@ class Replayed:
 class GenerationCheck:
     """A generation compared with the fold of the log up to its position.
 
-    `matches` is None if the log doesn't reach it: the fold itself had to start there.
+    `matches` is None if the log doesn't reach it: the fold had to start there, or the positions
+    were trimmed or are lost.
     """
 
     name: str
@@ -134,7 +135,7 @@ class Replaying:
 
     With `until` it ends there, in the middle of a frame if need be. `events` are those folded in
     last, none where a generation's state was taken. `started` names the generations that the fold
-    had to start from.
+    had to start from, `gaps` are the positions that it had to pass over.
     """
 
     def __init__(self, disk: Disk, *, until: int | None = None, content: bool = False) -> None:
@@ -145,6 +146,7 @@ class Replaying:
         self.state = StoreState()
         self.events: Sequence[Event] = ()
         self.started: list[str] = []
+        self.gaps: list[Gap] = []
 
     def __iter__(self) -> Iterator[StoreState]:
         until = self._until
@@ -192,6 +194,7 @@ class Replaying:
         state = self.state
         if gap.last <= state.position:
             return False
+        self.gaps.append(gap)
         if self._until is not None and gap.last > self._until:
             if not self._start_from(self._until, self._until):
                 raise ReplayError(f"position {self._until} is gone: {gap.reason}")
@@ -254,15 +257,20 @@ def check_disk(disk: Disk) -> list[GenerationCheck]:
             continue
         loaded = load_generation(disk, name, None)
         if isinstance(loaded, Rejected):
-            checks.append(GenerationCheck(name, state.position, False, loaded.message))
+            if not loaded.gone:
+                checks.append(GenerationCheck(name, state.position, False, loaded.message))
             continue
         same = state_digest(capture(state)) == loaded.header.digest
         message = "" if same else "the log folds to another state"
         checks.append(GenerationCheck(name, state.position, same, message))
-    checks += [
-        GenerationCheck(name, position, False, "the log has no frame that ends there")
-        for position, name in waiting.items()
-    ]
+    for position, name in waiting.items():
+        gap = next((gap for gap in replaying.gaps if gap.first <= position <= gap.last), None)
+        if gap is not None:
+            why = f"the log has no events there: {gap.reason}"
+            checks.append(GenerationCheck(name, position, None, why))
+        else:
+            why = "the log has no frame that ends there"
+            checks.append(GenerationCheck(name, position, False, why))
     return sorted(checks, key=_position_of)
 
 

@@ -288,12 +288,14 @@ class _Verification:
         """Their files, and that what is gone from the log is gone from them and nothing else."""
         for position, name in sorted(self._generations.items()):
             loaded = load_generation(self._disk, name, None)
+            state: StoreState | Rejected
             if isinstance(loaded, Rejected):
-                self._found("generations", f"{name}: {loaded.message}", position)
-                continue
-            state = restore_generation(self._disk, loaded)
+                state = loaded
+            else:
+                state = restore_generation(self._disk, loaded)
             if isinstance(state, Rejected):
-                self._found("generations", f"{name}: {state.message}", position)
+                if not state.gone:
+                    self._found("generations", f"{name}: {state.message}", position)
                 continue
             if self._state is not None:
                 self._findings += check_copies(name, state, self._state)

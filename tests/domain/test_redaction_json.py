@@ -65,6 +65,8 @@ def leaves(value: Any) -> list[Any]:
 # The value of the first name ended behind the second one, which was passed over.
 @example(("db_password", 10000000), [("password", None)], DUMPS[0], False)
 @example(("db_password", 10000000), [("password", None)], DUMPS[1], False)
+# The first code's name reached over its placeholder to the next value.
+@example(("alarm-code", 1000), [("gpio_pin", 1024)], DUMPS[1], True)
 @given(secrets, st.lists(harmless, max_size=4), st.sampled_from(DUMPS), st.booleans())
 def test_a_named_code_goes_and_the_document_stays_one(
     secret: tuple[str, Any], others: list[tuple[str, Any]], dump: Dump, first: bool

@@ -1,0 +1,130 @@
+"""Generations that somebody swapped, copied or put a directory for, or that a writer retires."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from runtime.cli_run import turnfold
+from runtime.fake_log import KEY, OTHER_KEY
+from runtime.state_rig import every_byte, opened
+
+from turnfold.events.log import verify as verifying
+from turnfold.events.log.disk import Disk
+from turnfold.events.log.generation_file import (
+    LoadedGeneration,
+    Rejected,
+    generation_path,
+    list_generations,
+    load_generation,
+    restore_generation,
+)
+from turnfold.events.log.posix_disk import PosixDisk
+from turnfold.events.log.replay import check
+from turnfold.events.turns import AvatarText
+
+TEXT = "the heron stands in the reeds"
+
+
+def generations(path: Path) -> list[Path]:
+    return sorted((path / "conversations/generations").iterdir())
+
+
+def three_generations(path: Path) -> list[Path]:
+    """The middle one is the first that holds TEXT, said under OTHER_KEY."""
+    with opened(path) as store:
+        for key, text in ((KEY, "one"), (OTHER_KEY, TEXT), (KEY, "three")):
+            store.add_turn(key, AvatarText(text))
+            store.flush()
+    return generations(path)
+
+
+def swapped(files: list[Path]) -> None:
+    first, second = files[0].read_bytes(), files[1].read_bytes()
+    files[0].write_bytes(second)
+    files[1].write_bytes(first)
+
+
+def renamed(files: list[Path]) -> None:
+    files[0].unlink()
+    files[1].rename(files[0])
+
+
+def copied(files: list[Path]) -> None:
+    files[0].write_bytes(files[1].read_bytes())
+
+
+def lengthened(files: list[Path]) -> None:
+    files[0].write_bytes(files[0].read_bytes() + files[1].read_bytes())
+
+
+@pytest.mark.parametrize("change", [swapped, renamed, copied, lengthened])
+def test_a_deletion_reaches_text_in_generations_under_other_names(
+    tmp_path: Path, change: object
+) -> None:
+    files = three_generations(tmp_path)
+    assert callable(change)
+    change(files)
+    with opened(tmp_path) as store:
+        store.delete(OTHER_KEY)
+    assert TEXT.encode() not in every_byte(tmp_path)
+
+
+@pytest.mark.parametrize("below", ["generations", "log"])
+def test_a_directory_in_place_of_a_file_stops_no_deletion(tmp_path: Path, below: str) -> None:
+    three_generations(tmp_path)
+    file = sorted((tmp_path / "conversations" / below).iterdir())[0]
+    file.unlink()
+    file.mkdir()
+    for _ in range(2):
+        with opened(tmp_path) as store:
+            store.add_turn(OTHER_KEY, AvatarText(TEXT))
+            assert store.delete(OTHER_KEY).erased
+            store.flush()
+        assert TEXT.encode() not in every_byte(tmp_path)
+    assert turnfold("quarantine", "purge", "--store", tmp_path).code == 0
+
+
+def test_generations_before_the_start_of_the_log_are_no_mismatch(tmp_path: Path) -> None:
+    three_generations(tmp_path)
+    with opened(tmp_path) as store:
+        store.add_turn(KEY, AvatarText("four"))
+        store.flush()
+    sorted((tmp_path / "conversations/log").iterdir())[0].unlink()
+    with opened(tmp_path) as store:
+        store.flush()
+    checks = check(tmp_path)
+    assert {one.matches for one in checks[:3]} == {None}
+    assert turnfold("replay", "--check", "--store", tmp_path).code == 0
+
+
+def test_a_generation_that_is_retired_while_it_is_read_is_gone_and_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three_generations(tmp_path)
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    disk = PosixDisk(tmp_path / "copy/conversations")
+    loaded = load_generation(disk, list_generations(disk)[-1], None)
+    assert isinstance(loaded, LoadedGeneration)
+    disk.unlink(generation_path(loaded.name))
+    for rejected in (
+        restore_generation(disk, loaded),
+        load_generation(disk, loaded.name, None),
+    ):
+        assert isinstance(rejected, Rejected)
+        assert rejected.gone
+    disk.close()
+
+    oldest = generations(tmp_path)[0].name
+
+    def retired_behind_me(
+        disk: Disk, name: str, store_id: bytes | None
+    ) -> LoadedGeneration | Rejected:
+        found = load_generation(disk, name, store_id)
+        if name == oldest and not isinstance(found, Rejected):
+            disk.unlink(generation_path(name))
+        return found
+
+    monkeypatch.setattr(verifying, "load_generation", retired_behind_me)
+    done = turnfold("verify", "--store", tmp_path)
+    assert done.code == 0, done.out
+    assert len(generations(tmp_path)) < 3
