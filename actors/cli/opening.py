@@ -38,8 +38,11 @@ def open_for_writing(
 def _inspected(storage_path: Path) -> Inspection | None:
     """What lies there, if it looks like a store; opening it says so if it is none."""
     directory = storage_path / STORE_DIRECTORY / LOG_DIRECTORY
-    if not directory.is_dir():
-        return None
+    try:
+        if not directory.is_dir():
+            return None
+    except PermissionError:
+        return None  # opening the store says which directory can't be searched
     disk = store_disk(storage_path)
     try:
         return inspect(disk)

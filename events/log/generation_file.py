@@ -272,6 +272,26 @@ def restore_generation(
     return state
 
 
+def state_in(disk: Disk, name: str, *, content: bool = True) -> StoreState | Rejected:
+    """The state in the generation with this file name, of whichever store."""
+    loaded = load_generation(disk, name, None)
+    if isinstance(loaded, Rejected):
+        return loaded
+    return restore_generation(disk, loaded, content=content)
+
+
+def restore_newest(
+    disk: Disk, first: int, last: int, *, content: bool = True
+) -> tuple[str, StoreState] | None:
+    """The newest generation that holds among those at positions `first` to `last`; its state."""
+    for name in list_generations(disk):
+        if first <= (generation_position(name) or 0) <= last:
+            state = state_in(disk, name, content=content)
+            if isinstance(state, StoreState):
+                return name, state
+    return None
+
+
 class PartReader:
     """Takes sealed parts off a file one after the other, through a buffer of 1 MiB."""
 

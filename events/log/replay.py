@@ -23,6 +23,7 @@ from turnfold.events.log.generation_file import (
     list_generations,
     load_generation,
     restore_generation,
+    restore_newest,
 )
 from turnfold.events.log.posix_disk import PosixDisk
 from turnfold.events.log.reader import LogReader
@@ -201,13 +202,19 @@ class Replaying:
             return True
         if self._start_from(gap.last, self._until):
             return True
-        if gap.reason is Reason.TRIMMED_STORAGE_LIMIT or gap.first == 1:
+        among = restore_newest(self._disk, state.position + 1, gap.last, content=self._content)
+        if among is not None:  # the generation that the opening went on from
+            name, self.state = among
+            self.started.append(name)
+            state = self.state
+        elif gap.reason is Reason.TRIMMED_STORAGE_LIMIT or gap.first == 1:
             raise ReplayError(
                 f"positions {gap.first} to {gap.last} were trimmed and no generation from then on"
                 " is left"
             )
-        evolve(state, Gap(state.position + 1, gap.last, gap.reason))
-        state.commit()
+        if state.position < gap.last:
+            evolve(state, Gap(state.position + 1, gap.last, gap.reason))
+            state.commit()
         return False
 
     def _reach(self, until: int | None) -> None:

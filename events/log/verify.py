@@ -20,12 +20,12 @@ from turnfold.events.log.copies_check import check_copies
 from turnfold.events.log.directory_check import foreign_paths
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.generation_file import (
-    LoadedGeneration,
     Rejected,
     generation_position,
     list_generations,
     load_generation,
-    restore_generation,
+    restore_newest,
+    state_in,
 )
 from turnfold.events.log.layout import KEY_PATH, TEMPORARY, read_key
 from turnfold.events.log.losses import lost_range
@@ -176,12 +176,10 @@ class _Verification:
         self._state = None
         for generation, name in sorted(self._generations.items()):
             if generation >= position:
-                loaded = load_generation(self._disk, name, None)
-                if isinstance(loaded, LoadedGeneration):
-                    state = restore_generation(self._disk, loaded)
-                    if isinstance(state, StoreState):
-                        self._state = state
-                        return
+                state = state_in(self._disk, name)
+                if isinstance(state, StoreState):
+                    self._state = state
+                    return
 
     def _visit(self, _place: Place, frame: ScannedFrame, head: bytes) -> None:
         header = frame.header
@@ -247,14 +245,19 @@ class _Verification:
             self._pass(gap)
 
     def _pass(self, gap: Gap) -> None:
-        """Go on behind positions that are lost, from a generation if one reaches that far."""
+        """Go on behind positions that are lost, from the generation that the opening went on from.
+
+        One that reaches behind them, or the newest among them.
+        """
         state = self._state
         assert state is not None
         self._start_from(gap.last)
         if self._state is None or self._state.position > gap.last:
-            self._state = state
-            evolve(state, Gap(state.position + 1, gap.last, gap.reason))
-            state.commit()
+            among = restore_newest(self._disk, state.position + 1, gap.last)
+            self._state = state = state if among is None else among[1]
+            if state.position < gap.last:
+                evolve(state, Gap(state.position + 1, gap.last, gap.reason))
+                state.commit()
 
     def _breaks(self, survey: Survey) -> None:
         for one in survey.breaks:
@@ -287,12 +290,7 @@ class _Verification:
     def _check_generations(self) -> int:
         """Their files, and that what is gone from the log is gone from them and nothing else."""
         for position, name in sorted(self._generations.items()):
-            loaded = load_generation(self._disk, name, None)
-            state: StoreState | Rejected
-            if isinstance(loaded, Rejected):
-                state = loaded
-            else:
-                state = restore_generation(self._disk, loaded)
+            state = state_in(self._disk, name)
             if isinstance(state, Rejected):
                 if not state.gone:
                     self._found("generations", f"{name}: {state.message}", position)

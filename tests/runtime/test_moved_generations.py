@@ -8,7 +8,9 @@ from runtime.cli_run import turnfold
 from runtime.fake_log import KEY, OTHER_KEY
 from runtime.state_rig import every_byte, opened
 
-from turnfold.events.log import verify as verifying
+from turnfold.events.context import PreviousEnd
+from turnfold.events.keys import ConversationKey
+from turnfold.events.log import generation_file
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.generation_file import (
     LoadedGeneration,
@@ -97,6 +99,28 @@ def test_generations_before_the_start_of_the_log_are_no_mismatch(tmp_path: Path)
     assert turnfold("replay", "--check", "--store", tmp_path).code == 0
 
 
+def test_a_store_recovered_from_a_generation_among_lost_positions_verifies(tmp_path: Path) -> None:
+    keys = [ConversationKey(f"{number + 1:032x}", "public_chat") for number in range(4)]
+    with opened(tmp_path) as store:
+        store.add_turn(keys[0], AvatarText("one"))
+    with opened(tmp_path) as store:
+        store.add_turn(keys[1], AvatarText("two"))
+        store.flush()
+        store.add_turn(keys[2], AvatarText("three"))
+    with opened(tmp_path) as store:
+        store.add_turn(keys[3], AvatarText("four"))
+    damaged = sorted((tmp_path / "conversations/log").iterdir())[1]
+    damaged.write_bytes(damaged.read_bytes()[:200])
+    for newer in generations(tmp_path)[2:]:
+        newer.unlink()
+    with opened(tmp_path) as store:
+        assert store.context(keys[1]).previous_ended == PreviousEnd.LOST
+        store.add_turn(keys[1], AvatarText("five"))
+    for command in (["verify"], ["doctor"], ["replay"], ["replay", "--check"]):
+        done = turnfold(*command, "--store", tmp_path)
+        assert done.code == 0, done.out
+
+
 def test_a_generation_that_is_retired_while_it_is_read_is_gone_and_no_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +148,7 @@ def test_a_generation_that_is_retired_while_it_is_read_is_gone_and_no_fault(
             disk.unlink(generation_path(name))
         return found
 
-    monkeypatch.setattr(verifying, "load_generation", retired_behind_me)
+    monkeypatch.setattr(generation_file, "load_generation", retired_behind_me)
     done = turnfold("verify", "--store", tmp_path)
     assert done.code == 0, done.out
     assert len(generations(tmp_path)) < 3
