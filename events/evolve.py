@@ -152,10 +152,16 @@ def _end(state: StoreState, session: Session, position: int, reason: Reason) -> 
     state.put_ended(tag, EndedSession(reason, position, session.session_id, start))
 
 
-def _session_ended(
-    state: StoreState, event: e.SessionExpired | e.SessionEvicted | e.SessionLost
-) -> None:
+def _session_ended(state: StoreState, event: e.SessionExpired | e.SessionEvicted) -> None:
     _end(state, _live(state, event.session, event.position), event.position, event.reason)
+
+
+def _session_lost(state: StoreState, event: e.SessionLost) -> None:
+    # A recovery may have known the session from a generation among positions that are lost. Where
+    # that generation is gone too, there is nothing to end, and what follows is whole.
+    session = state.session_at(event.session)
+    if session is not None:
+        _end(state, session, event.position, event.reason)
 
 
 def _session_deleted(state: StoreState, event: e.SessionDeleted) -> None:
@@ -259,7 +265,7 @@ _APPLY: dict[type[e.Event], Any] = {
     e.SessionExpired: _session_ended,
     e.SessionEvicted: _session_ended,
     e.SessionDeleted: _session_deleted,
-    e.SessionLost: _session_ended,
+    e.SessionLost: _session_lost,
     e.GenerationWritten: _nothing,
     e.GenerationRetired: _nothing,
     e.Quarantined: _nothing,

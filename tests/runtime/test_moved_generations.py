@@ -121,6 +121,28 @@ def test_a_store_recovered_from_a_generation_among_lost_positions_verifies(tmp_p
         assert done.code == 0, done.out
 
 
+def test_what_was_added_after_such_a_recovery_outlives_the_generations(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        store.add_turn(KEY, AvatarText("one"))
+    with opened(tmp_path) as store:
+        store.add_turn(OTHER_KEY, AvatarText("two"))
+        store.flush()
+        store.add_turn(OTHER_KEY, AvatarText("three"))
+    with opened(tmp_path) as store:
+        store.flush()
+    damaged = sorted((tmp_path / "conversations/log").iterdir())[1]
+    damaged.write_bytes(damaged.read_bytes()[:200])
+    for newer in generations(tmp_path)[2:]:
+        newer.unlink()
+    with opened(tmp_path) as store:
+        store.add_turn(KEY, AvatarText("said after the recovery"))
+    for generation in generations(tmp_path):
+        generation.unlink()
+    with opened(tmp_path) as store:
+        assert store.context(KEY).messages[-1].content == "said after the recovery"
+    assert turnfold("verify", "--store", tmp_path).code == 0
+
+
 def test_a_generation_that_is_retired_while_it_is_read_is_gone_and_no_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
