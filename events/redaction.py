@@ -256,7 +256,7 @@ def _sanitised(text: str) -> tuple[str, int]:
         if not text.isascii():
             text, replaced = _SURROGATE.subn("\ufffd", text)
         text = _CONTROL.sub("", text)
-    return without_numbers(text), replaced
+    return (without_numbers(text) if "[redacted:" in text else text), replaced
 
 
 def _found(text: str, total: Work | None = None) -> list[Span]:

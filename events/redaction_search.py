@@ -83,6 +83,7 @@ _HEADED_CUES = PrefixTable(rule for rule in _ATTACHED if PrefixTable.head(rule.c
 _ATTACHED_CUES = CueTable(rule for rule in _ATTACHED if not PrefixTable.head(rule.cues[0]))
 _ATTACHED_LITERALS = Literals(_ATTACHED_CUES.cues)
 _PASSWORD_CUES = frozenset(prose.PROSE_CUES)
+_TOPICS = frozenset(FAMILIES)
 _TABLES = (_SHORT_CUES, _DIGIT_CUES, _LONG_CUES, _WRAPPED_CUES)
 _LITERALS = Literals(
     (*_PASSWORD_CUES, *FAMILIES, *(cue for table in _TABLES for cue in table.cues))
@@ -143,11 +144,13 @@ class _Scan:
         if self._screen.digits >= _LEAST_DIGITS:
             yield from self._at_cues(_DIGIT_CUES.of(self._present))
         yield from self._passwords()
-        yield from self._told_otherwise()
+        if not _TOPICS.isdisjoint(self._present):
+            yield from self._told_otherwise()
         if self._screen.longest >= LONG_WORD:
             yield from self._at_cues(_LONG_CUES.of(self._present))
             yield from self._at_prefixes()
-        yield from self._containers()
+        if "[" in self._low or "{" in self._low:
+            yield from self._containers()
         yield from self._whole(_WHOLE)
 
     def wrapped_spans(self) -> Iterator[Span]:
@@ -215,15 +218,12 @@ class _Scan:
                 at = low.find(cue, behind)
 
     def _containers(self) -> Iterator[Span]:
-        low = self._low
-        if "[" in low or "{" in low:
-            for opened in OPENED.finditer(self._text):
-                self._work.add()
-                yield from container_spans(self._text, opened)
+        for opened in OPENED.finditer(self._text):
+            self._work.add()
+            yield from container_spans(self._text, opened)
 
     def _told_otherwise(self) -> Iterator[Span]:
-        topics = families(self._low, self._present)
-        if topics and may_tell(self._text, topics, self._screen.digits):
+        if may_tell(self._text, families(self._low, self._present), self._screen.digits):
             for piece in pieces(self._text):
                 self._work.add(_PIECE_WORK)
                 yield from told(self._text, piece)
