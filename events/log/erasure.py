@@ -110,7 +110,7 @@ def _in_segment(
                     return
                 if frame.header.count and frame.header.last >= plan.first:
                     yield from _in_frame(base, frame, plan)
-            damaged = _over_damage(file, scan, sealed=following is not None)
+            damaged = _over_damage(file, scan, plan.last, sealed=following is not None)
             if damaged is None:
                 return
             offset, end = damaged
@@ -119,16 +119,20 @@ def _in_segment(
         file.close()
 
 
-def _over_damage(file: File, scan: FrameScan, *, sealed: bool) -> tuple[int, int] | None:
+def _over_damage(
+    file: File, scan: FrameScan, durable: int, *, sealed: bool
+) -> tuple[int, int] | None:
     """Offset and end of bytes that were durable and are no frames; `scan` goes on behind them.
 
     None if there are none: bytes being written now look alike, but nothing proves them durable.
+    What proves it is a frame behind them that says so, or whose position is known to be `durable`:
+    frames of one batch say no more than what was durable before it.
     """
     offset, size, wanted = scan.offset, file.status().size, scan.expected or 1
     for found, header in find_headers(file, offset + 1):
         scan.skip_to(found, header.first)
         if next(scan, None) is not None:
-            if not sealed and header.synced_through < wanted:
+            if not sealed and header.synced_through < wanted and header.first > durable:
                 return None
             scan.skip_to(found, header.first)
             return offset, found

@@ -1,6 +1,8 @@
 """Generations that somebody swapped, copied or put a directory for, or that a writer retires."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from turnfold.events.context import PreviousEnd
 from turnfold.events.keys import ConversationKey
 from turnfold.events.log import generation_file
 from turnfold.events.log.disk import Disk
+from turnfold.events.log.frame import HEADER_BYTES
 from turnfold.events.log.generation_file import (
     LoadedGeneration,
     Rejected,
@@ -22,6 +25,7 @@ from turnfold.events.log.generation_file import (
 )
 from turnfold.events.log.posix_disk import PosixDisk
 from turnfold.events.log.replay import check
+from turnfold.events.log.scan import find_headers
 from turnfold.events.turns import AvatarText
 
 TEXT = "the heron stands in the reeds"
@@ -141,6 +145,46 @@ def test_what_was_added_after_such_a_recovery_outlives_the_generations(tmp_path:
     with opened(tmp_path) as store:
         assert store.context(KEY).messages[-1].content == "said after the recovery"
     assert turnfold("verify", "--store", tmp_path).code == 0
+
+
+def in_one_batch(path: Path) -> tuple[Path, int] | None:
+    """A segment, and where in it a frame begins whose next frame was written with it."""
+    disk = PosixDisk(path / "conversations")
+    try:
+        (name,) = disk.list("log")
+        file = disk.open(f"log/{name}")
+        frames = [found for found in find_headers(file, 0) if found[1].count]
+        file.close()
+    finally:
+        disk.close()
+    for (offset, header), (_, following) in pairwise(frames):
+        if following.synced_through < header.first:
+            return path / "conversations/log" / name, offset
+    return None
+
+
+def test_a_deletion_gets_over_damage_inside_a_batch(tmp_path: Path) -> None:
+    # Frames of one batch don't say that those before them are durable; their positions do.
+    keys = [ConversationKey(f"{number + 1:032x}", "public_chat") for number in range(16)]
+
+    with opened(tmp_path) as store, ThreadPoolExecutor(len(keys)) as pool:
+
+        def speak(key: ConversationKey) -> None:
+            store.add_turn(key, AvatarText("words"))
+
+        while in_one_batch(tmp_path) is None:
+            list(pool.map(speak, keys))
+        store.add_turn(OTHER_KEY, AvatarText(TEXT))
+        found = in_one_batch(tmp_path)
+        assert found is not None
+        segment, offset = found
+        with segment.open("r+b") as file:
+            file.seek(offset + HEADER_BYTES + 5)
+            (byte,) = file.read(1)
+            file.seek(offset + HEADER_BYTES + 5)
+            file.write(bytes([byte ^ 1]))
+        store.delete(OTHER_KEY)
+        assert TEXT.encode() not in every_byte(tmp_path)
 
 
 def test_a_generation_that_is_retired_while_it_is_read_is_gone_and_no_fault(
