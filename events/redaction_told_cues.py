@@ -247,7 +247,8 @@ def _enclosed(message: Message, place: int) -> Range | None:
 def _words(message: Message, place: int, most: int = _WORDS_MAX) -> Range | None:
     """Up to `most` plain words from one on, up to the end of the clause."""
     tokens = message.tokens
-    if PROSE_ENDING.fullmatch(tokens[place].low) and len(tokens[place].low) < 12:
+    low = tokens[place].low
+    if PROSE_ENDING.fullmatch(low) and (len(low) < 12 or "-" in low):
         return None
     for at in range(place, min(place + most, len(tokens))):
         low = tokens[at].low
