@@ -131,7 +131,7 @@ class AsyncStoreRef(_Desk):
         request, single = self._door.request(message)
         return await self.submit(request, single, timeout)
 
-    async def submit(self, request: Request, single: bool, timeout: float | None) -> Any:  # noqa: ASYNC109 - as above
+    async def submit(self, request: Request, single: bool, timeout: float | None) -> Any:  # noqa: ASYNC109 - pykka's parameter
         """The same for a request that the door has made of a message already."""
         timeout = checked_timeout(timeout)
         slot = LoopSlot(asyncio.get_running_loop())

@@ -74,6 +74,8 @@ class SecretNumbers:
 
 def numbered(text: str, ordinals: Ordinals) -> str:
     """A turn's text as a context shows it: its own placeholders with their ordinals."""
+    if not ordinals:  # almost every text
+        return text
     parts: list[str] = []
     done = 0
     for at, ordinal in ordinals:

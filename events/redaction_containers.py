@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from turnfold.events.redaction_guess import could_be_password, passphrase_at
+from turnfold.events.redaction_json import QUOTE
 from turnfold.events.redaction_rule import NOT_MASK, Span
 from turnfold.events.redaction_shapes import is_secretlike, is_uuid
 
 AI = re.ASCII | re.IGNORECASE
 
-_QUOTE = r"\\{0,16}[\"'`]"
-OPENED = re.compile(rf"(?<!\\)(?P<quote>{_QUOTE})\s{{0,4}}(?::|=>)\s{{0,4}}(?P<open>[\[{{])")
+OPENED = re.compile(rf"(?<!\\)(?P<quote>{QUOTE})\s{{0,4}}(?::|=>)\s{{0,4}}(?P<open>[\[{{])")
 """Where an array or an object begins as the value of a quoted name."""
 
 _NAME_MAX: Final = 40
@@ -35,10 +35,6 @@ _ELEMENT = re.compile(
     re.DOTALL,
 )
 _ELEMENTS_MAX: Final = 64
-_BARE_REACH: Final = 600
-_PRECEDES = re.compile(r"[\[,]\s{0,64}\Z")
-_FOLLOWS = re.compile(r"\s{0,64}[,\]]")
-_IN_ARRAY = re.compile(rf"(?<!\\)(?P<quote>{_QUOTE})\s{{0,4}}:\s{{0,4}}\[[^\[\]{{}}]{{0,600}}+\Z")
 
 
 def container_spans(text: str, opened: re.Match[str]) -> Iterator[Span]:
@@ -91,14 +87,3 @@ def _judged(element: re.Match[str], kind: str) -> Span | None:
     words = passphrase_at(value, 0)
     told = could_be_password(value) if not any(map(str.isspace, value)) else words is not None
     return (start, end, "credential") if told else None
-
-
-def element_quotes(text: str, start: int, end: int) -> str:
-    """The quotes for what stands in place of a bare element of a named array, or ""."""
-    if (
-        _FOLLOWS.match(text, end) is None
-        or _PRECEDES.search(text, max(0, start - 65), start) is None
-    ):
-        return ""
-    found = _IN_ARRAY.search(text, max(0, start - _BARE_REACH), start)
-    return "" if found is None else found["quote"]

@@ -13,8 +13,8 @@ from turnfold.events.redaction_views import MASK
 
 AI = re.ASCII | re.IGNORECASE
 
-_QUOTE = r"\\{0,16}[\"'`]"
-_LINK = rf"{_QUOTE}\s{{0,4}}(?::|=>|=)\s{{0,4}}"
+QUOTE = r"\\{0,16}[\"'`]"
+_LINK = rf"{QUOTE}\s{{0,4}}(?::|=>|=)\s{{0,4}}"
 _END = r"(?=\s{0,4}(?:[,}\])\"'`\\]|\Z)|\s)"
 _PIN = (
     r"pin(?:[_\- ]?(?:code|number|no))?"
@@ -41,20 +41,23 @@ _CUES = (
 
 # What may stand before such a name inside its quotes: `user_pin`, `atm-pin`, `newOtp`.
 _OPENED = re.compile(
-    rf"{_QUOTE}(?:[A-Za-z0-9]{{1,16}}[_\-. ]){{0,2}}(?P<camel>[A-Za-z0-9]{{1,16}})?\Z", re.ASCII
+    rf"{QUOTE}(?:[A-Za-z0-9]{{1,16}}[_\-. ]){{0,2}}(?P<camel>[A-Za-z0-9]{{1,16}})?\Z", re.ASCII
 )
 _HARDWARE = re.compile(r"gpio|chip|board|bcm|socket|connector|header|led|relay|sensor", AI)
 _REACH: Final = 56
 
 _COLON = r"\s{0,4}:\s{0,4}"
-_BARE = re.compile(rf"(?P<quote>{_QUOTE}){_COLON}\Z")
+_BARE = re.compile(rf"(?P<quote>{QUOTE}){_COLON}\Z")
 _BARE_REACH: Final = 25
 _WORD = "true|false|null|none"
 _NUMBER = r"-?[0-9]{1,256}+(?:\.[0-9]{1,256}+)?"
 _ENDS = r"(?=\s{0,64}[,}\]])"
 _LITERAL = re.compile(rf"(?:(?P<word>{_WORD})|{_NUMBER}){_ENDS}", AI)
-_MEMBER = re.compile(rf"{_QUOTE}{_COLON}(?:{_QUOTE}|[{NOT_MASK}]|(?:{_WORD}|{_NUMBER}){_ENDS})", AI)
-_NEXT = re.compile(rf"{NOT_MASK}{_QUOTE}\s{{0,4}},\s{{0,64}}{_QUOTE}")
+_MEMBER = re.compile(rf"{QUOTE}{_COLON}(?:{QUOTE}|[{NOT_MASK}]|(?:{_WORD}|{_NUMBER}){_ENDS})", AI)
+_NEXT = re.compile(rf"{NOT_MASK}{QUOTE}\s{{0,4}},\s{{0,64}}{QUOTE}")
+_ARRAY_REACH: Final = 600
+_IN_ARRAY = re.compile(rf"(?<!\\)(?P<quote>{QUOTE}){_COLON}\[[^\[\]{{}}]{{0,600}}+\Z")
+_ELEMENT_BEFORE = re.compile(r"[\[,]\s{0,64}\Z")
 _FOLLOWS = re.compile(r"\s{0,64}(?:[,}\]]|\Z)")
 
 
@@ -92,10 +95,24 @@ def bare_end(text: str, start: int, end: int) -> int:
 
 
 def quotes_needed(text: str, start: int, end: int) -> str:
-    """The quotes for what stands in place of a value without any behind a quoted name, or ""."""
-    if _FOLLOWS.match(text, end) is None:
+    """The quotes for what stands in place of a value without any behind a quoted name, or "".
+
+    Also for an element without any in the array behind a quoted name.
+    """
+    follows = _FOLLOWS.match(text, end)
+    if follows is None:
         return ""
-    return _quote_before(text, start) or ""
+    quote = _quote_before(text, start)
+    if quote is None and follows.group()[-1:] in (",", "]"):
+        quote = _quote_of_array(text, start)
+    return quote or ""
+
+
+def _quote_of_array(text: str, start: int) -> str | None:
+    if _ELEMENT_BEFORE.search(text, max(0, start - 65), start) is None:
+        return None
+    found = _IN_ARRAY.search(text, max(0, start - _ARRAY_REACH), start)
+    return None if found is None else found["quote"]
 
 
 def _quote_before(text: str, start: int) -> str | None:
@@ -110,7 +127,7 @@ JSON_RULES = (
         cues=_CUES,
         pattern=Lazy(
             rf"(?:{_OF_SOMETHING}|{_PIN})"
-            rf"{_LINK}(?:{_QUOTE})?\s{{0,2}}(?:[A-Z]-)?"
+            rf"{_LINK}(?:{QUOTE})?\s{{0,2}}(?:[A-Z]-)?"
             rf"(?P<v>\d{{4,8}}|\d{{3}}[ \-]\d{{3}}|[A-Z0-9]{{3,6}}-[A-Z0-9]{{3,6}}){_END}",
             AI,
         ),
@@ -121,7 +138,7 @@ JSON_RULES = (
         kind="card",
         source="a card's verification code under a quoted name",
         cues=("cvv", "cvc", "cvn", "card"),
-        pattern=Lazy(rf"(?:{_CARD}){_LINK}(?:{_QUOTE})?\s{{0,2}}(?P<v>\d{{3,4}}){_END}", AI),
+        pattern=Lazy(rf"(?:{_CARD}){_LINK}(?:{QUOTE})?\s{{0,2}}(?P<v>\d{{3,4}}){_END}", AI),
         accept=_is_named,
         digits=3,
     ),

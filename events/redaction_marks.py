@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from typing import Final, NamedTuple
 
-from turnfold.events.redaction_containers import element_quotes
 from turnfold.events.redaction_json import quotes_needed
 from turnfold.events.redaction_rule import KINDS, PLACEHOLDER, Span
 
@@ -71,7 +70,7 @@ def cut(text: str, spans: list[Span], marks: Marks) -> tuple[str, Marks]:
         parts.append(text[done:start])
         length += start - done
         secret = text[start:end]
-        quotes = quotes_needed(text, start, end) or element_quotes(text, start, end)
+        quotes = quotes_needed(text, start, end)
         placeholder = _placeholder(kind, secret)
         placed.append(Mark(length + len(quotes), kind, _fingerprint(secret, absorbed)))
         parts += quotes, placeholder, quotes

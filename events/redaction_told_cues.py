@@ -17,11 +17,10 @@ from turnfold.events.redaction_topics import (
     HUSH,
     NETWORK,
     SECRET,
+    SECRETS,
     SPELL,
-    WORD,
 )
 
-_SECRETS = SECRET | WORD
 _REACH = 10
 _WORDS_MAX = 3
 _COPULAS = frozenset(
@@ -72,7 +71,7 @@ def told_by_cues(message: Message) -> Iterator[Range]:
             yield from _on_label(message, cue)
         if not _is_cue(message, cue):
             continue
-        if cue + 1 < len(marks) and marks[cue + 1] & _SECRETS & mark:
+        if cue + 1 < len(marks) and marks[cue + 1] & SECRETS & mark:
             continue
         for place in range(cue + 1, min(cue + 1 + _REACH, len(tokens))):
             if not tokens[place].low:
@@ -231,14 +230,9 @@ def _enclosed(message: Message, place: int) -> Range | None:
             return None
         after = tokens[at].after
         if any(sign in after for sign in ")\"'”»`"):
-            return (
-                None
-                if PROSE_ENDING.fullmatch(tokens[place].low)
-                else (
-                    tokens[place].start,
-                    tokens[at].end,
-                )
-            )
+            if PROSE_ENDING.fullmatch(tokens[place].low):
+                return None
+            return tokens[place].start, tokens[at].end
         if after:
             return None
     return None

@@ -19,11 +19,10 @@ from turnfold.events.redaction_topics import (
     OPENED,
     PLACE,
     SECRET,
+    SECRETS,
     SPELL,
-    WORD,
 )
 
-_SECRETS = SECRET | WORD
 _BIDDEN = frozenset("u you just then and to gotta please ya must should".split())
 _USING = frozenset("with w using mit avec con com try tried use used".split())
 _MINE = frozenset(
@@ -48,7 +47,7 @@ _ANSWERING = frozenset(
 def told_by_verbs(message: Message) -> Iterator[Range]:
     """The plain words that a message says what to do with."""
     topics = message.topics
-    if topics & (ENTRY | _SECRETS):
+    if topics & (ENTRY | SECRETS):
         yield from _said(message)
     if topics & ENTRY:
         yield from _asked_for(message)
@@ -61,7 +60,7 @@ def told_by_verbs(message: Message) -> Iterator[Range]:
     if topics & SPELL:
         yield from _spelled(message)
         yield from _counted(message)
-    if topics & _SECRETS:
+    if topics & SECRETS:
         yield from _at_the_end(message)
     if topics & ANSWER:
         yield from _answers(message)
@@ -140,7 +139,7 @@ def _opens(message: Message, place: int, verb: str) -> bool:
     """Whether the word that is said or typed is what lets somebody in."""
     topics = message.topics
     if verb in ALOUD:
-        if message.marks[place - 1] & ENTRY or (topics & _SECRETS and _bids(message, place - 2)):
+        if message.marks[place - 1] & ENTRY or (topics & SECRETS and _bids(message, place - 2)):
             return True
         if topics & OPENED:
             return True
@@ -150,7 +149,7 @@ def _opens(message: Message, place: int, verb: str) -> bool:
     if not topics & OPENED or verb not in SAYING:
         return False
     last = place + 1 == len(message.tokens)
-    return topics & _SECRETS > 0 or (topics & PLACE > 0 and last)
+    return topics & SECRETS > 0 or (topics & PLACE > 0 and last)
 
 
 def _bids(message: Message, place: int) -> bool:
@@ -204,7 +203,7 @@ def _spelled(message: Message) -> Iterator[Range]:
                 before = tokens[place - 2]
             told = before.low in SAYING and not before.after
             if before.low in ("its", "is", "was"):
-                told = topics & (_SECRETS | ACCESS | ENTRY) > 0
+                told = topics & (SECRETS | ACCESS | ENTRY) > 0
             aside = before.after[-1:] in (",", ":", "…") or before.low in ("try", "type", "enter")
             told = told or (aside and _is_close(message, place))
             told = told and is_plain(message, place, 5)
@@ -217,14 +216,14 @@ def _spelled(message: Message) -> Iterator[Range]:
 def _is_close(message: Message, place: int) -> bool:
     """«…, sunflower (all lowercase)»: nothing but the spelling stands behind."""
     token, behind = message.tokens[place], message.tokens[place + 1]
-    known = message.topics & (_SECRETS | ACCESS | ENTRY | NETWORK) > 0
+    known = message.topics & (SECRETS | ACCESS | ENTRY | NETWORK) > 0
     return (known or not token.after) and ("(" in behind.before or token.after in ("", ","))
 
 
 def _counted(message: Message) -> Iterator[Range]:
     """As many words as are counted behind them."""
     tokens = message.tokens
-    if not message.topics & (_SECRETS | ENTRY):
+    if not message.topics & (SECRETS | ENTRY):
         return
     for place in range(1, len(tokens) - 1):
         first = place - _COUNTS.get(tokens[place].low, 0)
@@ -246,9 +245,9 @@ def _at_the_end(message: Message) -> Iterator[Range]:
     if last < 2 or not is_plain(message, last, 5) or "?" in tokens[last].after:
         return
     between, at = message.joint(last)
-    if at < 1 or ":" not in between or message.marks[at] & _SECRETS:
+    if at < 1 or ":" not in between or message.marks[at] & SECRETS:
         return
-    near = any(mark & _SECRETS for mark in message.marks[max(0, at - 14) : at])
+    near = any(mark & SECRETS for mark in message.marks[max(0, at - 14) : at])
     if near and _ABOUT.isdisjoint(token.low for token in tokens):
         yield tokens[last].start, tokens[last].end
 

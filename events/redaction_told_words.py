@@ -20,12 +20,12 @@ from turnfold.events.redaction_topics import (
     NETWORK,
     PHRASE,
     SECRET,
+    SECRETS,
     SPELL,
     WORD,
 )
 from turnfold.events.redaction_words import NOT_A_VALUE
 
-_SECRETS = SECRET | WORD
 _AS = frozenset("as de como come comme als jako как olarak".split())
 _POINTERS = _AS | {"thats", "its", "is", "was"}
 _COPULAS = frozenset(
@@ -58,13 +58,13 @@ _QUOTED = re.compile(
 def told_words(message: Message) -> Iterator[Range]:
     """The plain words and phrases that topics announce."""
     topics = message.topics
-    if topics & (_SECRETS | ENTRY | SPELL):
+    if topics & (SECRETS | ENTRY | SPELL):
         yield from _quoted(message)
-    if topics & (_SECRETS | ENTRY):
+    if topics & (SECRETS | ENTRY):
         yield from _named(message)
-    if topics & _SECRETS:
+    if topics & SECRETS:
         yield from _pointed_at(message)
-    if topics & (_SECRETS | ENTRY):
+    if topics & (SECRETS | ENTRY):
         yield from _confirmed(message)
     if topics & WORD:
         yield from _announced(message)
@@ -81,7 +81,7 @@ def _quoted(message: Message) -> Iterator[Range]:
     for match in _QUOTED.finditer(message.text, first, tokens[-1].end + 8):
         start, end = match.span("v" if match["v"] else "w")
         inside = [place for place, token in enumerate(tokens) if start <= token.start < end]
-        if not inside or any(marks[place] & _SECRETS for place in inside):
+        if not inside or any(marks[place] & SECRETS for place in inside):
             continue
         if all(tokens[place].low in NOT_A_VALUE for place in inside):
             continue
@@ -103,18 +103,18 @@ def _is_quoted_secret(message: Message, first: int, behind: int) -> bool:
     typed = verb in ("type", "say", "shout", "enter", "answer", "words") and topics & (ENTRY | WORD)
     if typed or (topics & NETWORK and verb in ("is", "its") and behind - first == 1):
         return True
-    if spelled and topics & (ACCESS | _SECRETS | ENTRY):
+    if spelled and topics & (ACCESS | SECRETS | ENTRY):
         return True
     if topics & ENTRY and (verb in ALOUD or verb in _WITHS):
         return True
     for place in range(behind, min(behind + 8, len(tokens))):
         if tokens[place].low in _POINTERS or tokens[place].owner:
             near = marks[place : place + 4]
-            if any(mark & (_SECRETS if verb in SAYING else WORD) for mark in near):
+            if any(mark & (SECRETS if verb in SAYING else WORD) for mark in near):
                 return True
     asked = tokens[0].low in ("what", "whats", "how")
     if verb in _SO and behind == len(tokens) and not asked and behind - first <= 3:
-        return any(mark & _SECRETS for mark in marks[max(0, first - 12) : first])
+        return any(mark & SECRETS for mark in marks[max(0, first - 12) : first])
     announced = any(mark & WORD for mark in marks[max(0, first - 6) : first])
     return announced and not asked and message.link_before(first) >= 2
 
@@ -131,7 +131,7 @@ def _pointed_at(message: Message) -> Iterator[Range]:
         topic = place + 2
         while topic < min(place + 5, len(tokens)) and tokens[topic].low in _DETERMINERS:
             topic += 1
-        if topic == len(tokens) or not marks[topic] & _SECRETS or marks[place + 1] & _SECRETS:
+        if topic == len(tokens) or not marks[topic] & SECRETS or marks[place + 1] & SECRETS:
             continue
         asked = place > 0 and tokens[place - 1].low in _AGREED
         if asked or (pointer in _AS and marks[topic] & WORD):
@@ -189,7 +189,7 @@ def _confirmed(message: Message) -> Iterator[Range]:
         if tokens[place].before or not ends_clause(message, place):
             continue
         asked = any(
-            marks[back] & _SECRETS and "?" in tokens[back].after
+            marks[back] & SECRETS and "?" in tokens[back].after
             for back in range(max(0, at - 3), at)
         )
         renewed = [token.low for token in tokens[max(0, at - 3) : at]] == ["from", "now", "on"]
@@ -201,7 +201,7 @@ def _owned_later(message: Message, place: int) -> bool:
     tokens, marks = message.tokens, message.marks
     for at in range(place + 1, min(place + 10, len(tokens) - 1)):
         if tokens[at].low in ("thats", "this", "is") and tokens[at + 1].low in _DETERMINERS:
-            return any(mark & _SECRETS for mark in marks[at + 1 : at + 5])
+            return any(mark & SECRETS for mark in marks[at + 1 : at + 5])
     return False
 
 
@@ -248,7 +248,7 @@ def _sentence_from(message: Message, place: int) -> Range | None:
     if tokens[place].low in NOT_A_VALUE and tokens[place].low not in _PHRASE_STARTS:
         return None
     for at in range(place, min(place + 8, len(tokens))):
-        if message.marks[at] & _SECRETS or not tokens[at].low:
+        if message.marks[at] & SECRETS or not tokens[at].low:
             return None
         if at + 1 == len(tokens) or tokens[at].after:
             return (tokens[place].start, tokens[at].end) if at - place >= 2 else None

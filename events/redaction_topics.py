@@ -24,6 +24,7 @@ ANSWER = 1 << 14  # answers to security questions
 THING = 1 << 15  # things that may have a key
 NETWORK = 1 << 16  # networks, whose key is a password
 TOLD = 1 << 17  # words that only introduce something
+SECRETS = SECRET | WORD  # what is told to get in, of either sort
 NOTHING = 0  # phrases that only look like one of the others
 
 _FAMILIES: dict[int, str] = {

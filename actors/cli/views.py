@@ -17,12 +17,8 @@ from turnfold.events.evolve import evolve
 from turnfold.events.keys import ConversationKey, pseudonym
 from turnfold.events.log.backend import ReadFrame
 from turnfold.events.log.disk import Disk
-from turnfold.events.log.generation_file import (
-    Rejected,
-    list_generations,
-    load_generation,
-    restore_generation,
-)
+from turnfold.events.log.frame import POSITION_MAX
+from turnfold.events.log.generation_file import restore_newest
 from turnfold.events.log.layout import read_key
 from turnfold.events.log.opening import lose_sessions
 from turnfold.events.log.reader import LogReader
@@ -77,10 +73,11 @@ def read_view(storage_path: Path) -> View:
     """
     disk = store_disk(storage_path)
     try:
-        state = _newest_generation(disk)
-        if state is None:
+        newest = restore_newest(disk, 1, POSITION_MAX)
+        if newest is None:
             state = replay_disk(disk, content=True).state
         else:
+            state = newest[1]
             _fold_tail(disk, state)
     finally:
         disk.close()
@@ -88,17 +85,6 @@ def read_view(storage_path: Path) -> View:
         return View(state, Instant(state.at, state.age))
     wall = SystemClock().wall_ns()
     return View(state, Instant(wall, state.age + max(0, wall - state.at)))
-
-
-def _newest_generation(disk: Disk) -> StoreState | None:
-    """The state of the newest generation that holds, if there is one."""
-    for name in list_generations(disk):
-        loaded = load_generation(disk, name, None)
-        if not isinstance(loaded, Rejected):
-            state = restore_generation(disk, loaded)
-            if not isinstance(state, Rejected):
-                return state
-    return None
 
 
 def _fold_tail(disk: Disk, state: StoreState) -> None:

@@ -178,9 +178,8 @@ def header_position(disk: Disk, name: str) -> int:
 
     A file that was renamed, swapped or copied may hold text of any age. Raises StorageError.
     """
-    try:
-        file = disk.open(generation_path(name))
-    except (StorePathError, FileNotFoundError):
+    file = _opened(disk, name)
+    if isinstance(file, Rejected):
         return POSITION_MAX
     try:
         header = decode_header(file.read(0, GENERATION_HEADER_BYTES))

@@ -17,13 +17,12 @@ from turnfold.events.event import Event, Gap
 from turnfold.events.evolve import evolve
 from turnfold.events.log.disk import Disk
 from turnfold.events.log.generation_file import (
-    LoadedGeneration,
     Rejected,
     generation_position,
     list_generations,
     load_generation,
-    restore_generation,
     restore_newest,
+    state_in,
 )
 from turnfold.events.log.posix_disk import PosixDisk
 from turnfold.events.log.reader import LogReader
@@ -230,13 +229,11 @@ class Replaying:
                 continue
             if high is not None and position > high:
                 return False
-            loaded = load_generation(self._disk, name, None)
-            if isinstance(loaded, LoadedGeneration):
-                state = restore_generation(self._disk, loaded, content=self._content)
-                if not isinstance(state, Rejected):
-                    self.state = state
-                    self.started.append(name)
-                    return True
+            state = state_in(self._disk, name, content=self._content)
+            if isinstance(state, StoreState):
+                self.state = state
+                self.started.append(name)
+                return True
         return False
 
 
@@ -272,12 +269,11 @@ def check_disk(disk: Disk) -> list[GenerationCheck]:
         checks.append(GenerationCheck(name, state.position, same, message))
     for position, name in waiting.items():
         gap = next((gap for gap in replaying.gaps if gap.first <= position <= gap.last), None)
-        if gap is not None:
-            why = f"the log has no events there: {gap.reason}"
-            checks.append(GenerationCheck(name, position, None, why))
+        if gap is None:
+            matches, why = False, "the log has no frame that ends there"
         else:
-            why = "the log has no frame that ends there"
-            checks.append(GenerationCheck(name, position, False, why))
+            matches, why = None, f"the log has no events there: {gap.reason}"
+        checks.append(GenerationCheck(name, position, matches, why))
     return sorted(checks, key=_position_of)
 
 

@@ -35,8 +35,8 @@ def inside(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
         for key, part in value.items():
             yield from inside(part, f"{name}[{key}]")
     elif kind in ("tuple", "list"):
-        for part in value:
-            yield from inside(part, name)
+        for number, part in enumerate(value):  # rules may share their source
+            yield from inside(part, f"{name}[{number}]")
 
 
 def patterns() -> dict[str, re.Pattern[str]]:
